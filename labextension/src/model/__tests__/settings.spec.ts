@@ -1,0 +1,47 @@
+import type { ISettings } from '../client';
+import { textOf, toChange } from '../settings';
+
+const SETTINGS: ISettings = {
+  settings: {
+    model: { value: 'tour', origin: 'default', locked: false },
+    prewarm: { value: 0, origin: 'panel', locked: false },
+    python: { value: null, origin: 'default', locked: false },
+    network_rules: { value: ['a.org', 'b.org'], origin: 'panel', locked: false }
+  },
+  secrets: []
+};
+
+describe('settings', () => {
+  it('stand in their fields as text', () => {
+    expect(textOf(SETTINGS, {}, 'model')).toBe('tour');
+    expect(textOf(SETTINGS, {}, 'prewarm')).toBe('0');
+    expect(textOf(SETTINGS, {}, 'python')).toBe('');
+    expect(textOf(SETTINGS, {}, 'network_rules')).toBe('a.org\nb.org');
+  });
+
+  it('show what was typed, and nothing for what is taken back', () => {
+    const draft = { model: 'openai/x', prewarm: null, python: '' };
+    expect(textOf(SETTINGS, draft, 'model')).toBe('openai/x');
+    expect(textOf(SETTINGS, draft, 'prewarm')).toBe('');
+    expect(textOf(SETTINGS, draft, 'python')).toBe('');
+  });
+
+  it('are sent as numbers and lists where they are that', () => {
+    const draft = {
+      model: 'openai/x',
+      step_limit: '5',
+      prewarm: '0',
+      idle_timeout: '1.5',
+      memory_limit: null,
+      network_rules: 'a.org, b.org\nc.org'
+    };
+    expect(toChange(draft)).toEqual({
+      model: 'openai/x',
+      step_limit: 5,
+      prewarm: 0,
+      idle_timeout: 1.5,
+      memory_limit: null,
+      network_rules: ['a.org', 'b.org', 'c.org']
+    });
+  });
+});

@@ -1,0 +1,152 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ApiError } from '../client';
+import {
+  describeAction,
+  outcomeText,
+  planText,
+  problemText,
+  riskText,
+  succeeded
+} from '../texts';
+import type { Result, RunnableAction } from '../items';
+
+function fill(text: string, values: unknown[]): string {
+  return text.replace(/%(\d)/g, (_, i: string) =>
+    String(values[Number(i) - 1])
+  );
+}
+
+const trans = {
+  __: (text: string, ...values: unknown[]) => fill(text, values),
+  _n: (one: string, many: string, n: number) => fill(n === 1 ? one : many, [n])
+} as unknown as TranslationBundle;
+
+describe('riskText', () => {
+  it('names every level in words', () => {
+    const texts = (['low', 'medium', 'high'] as const).map(level =>
+      riskText(trans, level)
+    );
+    expect(texts).toEqual(['Low risk', 'Medium risk', 'High risk']);
+  });
+});
+
+describe('describeAction', () => {
+  it('makes a deceptive path visible', () => {
+    const action = {
+      type: 'FileWriteAction',
+      id: 1,
+      path: 'photo\u202egnp.py\n',
+      content: ''
+    } as RunnableAction;
+    expect(describeAction(trans, action)).toEqual({
+      verb: 'Write',
+      object: 'photo⟨U+202E⟩gnp.py⟨U+000A⟩'
+    });
+  });
+});
+
+describe('describeAction of the shell', () => {
+  it.each([
+    [{ command: 'make' }, 'Run a command'],
+    [{ command: '' }, 'Wait for the running command'],
+    [{ command: 'yes', is_input: true }, 'Type into the running command']
+  ])('names %j', (fields, verb) => {
+    const action = { type: 'CmdRunAction', id: 1, ...fields } as RunnableAction;
+    expect(describeAction(trans, action).verb).toBe(verb);
+  });
+});
+
+describe('outcomeText and succeeded', () => {
+  it.each<[Result, string, boolean]>([
+    [
+      { type: 'CmdOutputObservation', content: '', exit_code: 0 },
+      'Exit code 0',
+      true
+    ],
+    [
+      { type: 'CmdOutputObservation', content: '', exit_code: 2 },
+      'Exit code 2',
+      false
+    ],
+    [
+      { type: 'CmdOutputObservation', content: '', interrupted: 'stopped' },
+      'Stopped',
+      false
+    ],
+    [{ type: 'IPythonOutputObservation' }, 'Done', true],
+    [{ type: 'IPythonOutputObservation', ok: false }, 'Error', false],
+    [
+      {
+        type: 'IPythonOutputObservation',
+        ok: false,
+        interrupted: 'kernel_died'
+      },
+      'The kernel died',
+      false
+    ],
+    [
+      { type: 'FileWriteObservation', path: 'a', created: true },
+      'Created',
+      true
+    ],
+    [
+      { type: 'FileReadObservation', path: 'a', content: '', total_lines: 1 },
+      '1 line',
+      true
+    ],
+    [
+      { type: 'CmdOutputObservation', content: '', running: true },
+      'Still running',
+      true
+    ],
+    [
+      { type: 'FileGlobObservation', path: '.', pattern: '*', total: 2 },
+      '2 files',
+      true
+    ],
+    [
+      { type: 'FileGrepObservation', path: '.', pattern: 'x', total: 1 },
+      '1 line found',
+      true
+    ],
+    [{ type: 'UserRejectObservation' }, 'Rejected, not executed', false],
+    [
+      { type: 'ErrorObservation', code: 'interrupted', message: '' },
+      'Interrupted',
+      false
+    ]
+  ])('says what came of %j', (result, text, good) => {
+    expect(outcomeText(trans, result)).toBe(text);
+    expect(succeeded(result)).toBe(good);
+  });
+});
+
+describe('planText', () => {
+  it('counts what is done', () => {
+    const tasks = [{ title: 'a', status: 'done' as const }, { title: 'b' }];
+    expect(planText(trans, tasks)).toBe('Plan: 1 of 2 done');
+  });
+});
+
+describe('problemText', () => {
+  it('prefers the words of the server', () => {
+    const error = new ApiError(
+      422,
+      'invalid',
+      'No such model.',
+      'Pick another.'
+    );
+    expect(problemText(trans, error)).toEqual({
+      message: 'No such model.',
+      hint: 'Pick another.'
+    });
+  });
+
+  it.each([0, 401, 403, 404, 409, 500, 502, 503])(
+    'has a sentence for status %d',
+    status => {
+      const { message } = problemText(trans, new ApiError(status, '', '', ''));
+      expect(message).toMatch(/^[A-Z].*\.$/);
+    }
+  );
+});

@@ -1,0 +1,194 @@
+import { Timeline } from '../timeline';
+import type { IActionItem, IRefusedItem, IUserItem } from '../items';
+import {
+  access,
+  agentMessage,
+  command,
+  log,
+  output,
+  refusal,
+  state,
+  userMessage
+} from './samples';
+
+function kinds(timeline: Timeline): string[] {
+  return timeline.items.map(item => item.kind);
+}
+
+describe('Timeline', () => {
+  let timeline: Timeline;
+
+  beforeEach(() => {
+    timeline = new Timeline();
+  });
+
+  it('makes one row of an action and its observation', () => {
+    timeline.append(log(0, userMessage('go'), command('ls')));
+    const before = timeline.action(1);
+    expect(before?.result).toBeNull();
+    timeline.append(log(2, output(1, 'a.txt')));
+    expect(kinds(timeline)).toEqual(['user', 'action']);
+    expect(timeline.action(1)?.result).toMatchObject({ content: 'a.txt' });
+    expect(timeline.action(1)).not.toBe(before);
+  });
+
+  it('takes the answer to an action for its result, whatever it is', () => {
+    timeline.append(
+      log(
+        0,
+        command('a'),
+        {
+          type: 'ErrorObservation',
+          cause: 0,
+          code: 'interrupted',
+          message: 'x'
+        },
+        command('b'),
+        { type: 'UserRejectObservation', cause: 2, reason: 'no' },
+        { type: 'ErrorObservation', cause: 0, code: 'model_auth', message: 'y' }
+      )
+    );
+    expect(kinds(timeline)).toEqual(['action', 'action', 'error']);
+    expect(timeline.action(0)?.result?.type).toBe('ErrorObservation');
+    expect(timeline.action(2)?.result?.type).toBe('UserRejectObservation');
+  });
+
+  it('keeps the decision with the action', () => {
+    timeline.append(
+      log(0, command('rm a'), {
+        type: 'ConfirmationAction',
+        source: 'user',
+        cause: 0,
+        decision: 'approve'
+      })
+    );
+    expect((timeline.items[0] as IActionItem).decision?.decision).toBe(
+      'approve'
+    );
+  });
+
+  it('knows the oldest action that is open and undecided', () => {
+    timeline.append(log(0, command('a'), command('b'), output(0)));
+    expect(timeline.firstOpen?.id).toBe(1);
+    timeline.append(log(3, output(1)));
+    expect(timeline.firstOpen).toBeNull();
+  });
+
+  it('puts what the model said along with an action before it', () => {
+    timeline.append(log(0, { ...command('ls'), thought: 'I look first.' }));
+    expect(kinds(timeline)).toEqual(['thought', 'action']);
+    expect(new Set(timeline.items.map(item => item.id)).size).toBe(2);
+  });
+
+  it('takes what comes with a question for a message, not for a thought', () => {
+    const question = { ...agentMessage('Which?'), thought: 'There are two.' };
+    timeline.append(log(0, question, { ...command('ls'), thought: 'I look.' }));
+    const [said, , thought] = timeline.items;
+    expect(said).toMatchObject({ kind: 'thought', addressed: true });
+    expect(thought).toMatchObject({ kind: 'thought', addressed: false });
+  });
+
+  it('shows a message as queued until a step that has seen it', () => {
+    const queued = (id: number): boolean =>
+      (timeline.items.find(item => item.id === id) as IUserItem).queued;
+    timeline.append(
+      log(0, userMessage('go'), state('running'), userMessage('and this'))
+    );
+    expect([queued(0), queued(2)]).toEqual([false, true]);
+    // The step that was under way when the message came.
+    timeline.append(log(3, command('ls', 1)));
+    expect(queued(2)).toBe(true);
+    timeline.append(log(4, output(3), agentMessage('done', 4)));
+    expect(queued(2)).toBe(false);
+  });
+
+  it('shows no message as queued when the agent has stopped', () => {
+    timeline.append(
+      log(0, state('running'), userMessage('x'), state('stopped'))
+    );
+    expect((timeline.items[0] as IUserItem).queued).toBe(false);
+  });
+
+  it('shows only the states that a person has to know of', () => {
+    timeline.append(
+      log(0, userMessage('x'), state('running'), state('finished'))
+    );
+    expect(kinds(timeline)).toEqual(['user']);
+    timeline.append(log(3, state('stopped')));
+    expect(kinds(timeline)).toEqual(['user', 'state']);
+  });
+
+  it('shows a change of the settings, but not what a session starts with', () => {
+    const change = {
+      type: 'ChangeSettingsAction',
+      source: 'user',
+      mode: 'ask'
+    };
+    timeline.append(log(0, change, userMessage('x'), change));
+    expect(kinds(timeline)).toEqual(['user', 'settings']);
+  });
+
+  it('gives each refusal a row, which answers no action', () => {
+    timeline.append(log(0, command('pip'), refusal('a.org'), refusal('b.org')));
+    expect(kinds(timeline)).toEqual(['action', 'refused', 'refused']);
+    expect(timeline.action(0)?.result).toBeNull();
+    expect(timeline.firstOpen?.id).toBe(0);
+    timeline.append(log(3, output(0)));
+    expect(timeline.action(0)?.result).toMatchObject({ exit_code: 0 });
+  });
+
+  it('keeps the answer with the refusals of the same place before it', () => {
+    const answers = (): unknown[] =>
+      timeline.items.map(item => (item as IRefusedItem).answer);
+    timeline.append(log(0, refusal('a.org'), refusal('b.org')));
+    const before = timeline.items[0];
+    timeline.append(log(2, refusal('a.org'), access('a.org', 'once')));
+    expect(answers()).toEqual(['once', null, 'once']);
+    expect(timeline.items[0]).not.toBe(before);
+    timeline.append(log(4, refusal('a.org'), access('a.org', 'session')));
+    expect(answers()).toEqual(['once', null, 'once', 'session']);
+    timeline.prepend([]);
+    expect(answers()).toEqual(['once', null, 'once', 'session']);
+  });
+
+  it('gives a row to what the person allows or takes back without a refusal', () => {
+    timeline.append(log(0, access('a.org', 'session'), refusal('b.org')));
+    timeline.append(log(2, access('b.org', 'revoked')));
+    expect(kinds(timeline)).toEqual(['access', 'refused', 'access']);
+    expect((timeline.items[1] as IRefusedItem).answer).toBeNull();
+  });
+
+  it('gives an event of an unknown type a row', () => {
+    timeline.append(log(0, { type: 'TeleportAction' }));
+    expect(kinds(timeline)).toEqual(['unknown']);
+  });
+
+  it('pairs an action with an observation that was read before it', () => {
+    timeline.append(log(2, output(1, 'late'), agentMessage('done')));
+    expect(kinds(timeline)).toEqual(['message']);
+    timeline.prepend(log(0, userMessage('go'), command('ls')));
+    expect(kinds(timeline)).toEqual(['user', 'action', 'message']);
+    expect(timeline.action(1)?.result).toMatchObject({ content: 'late' });
+    expect([timeline.firstId, timeline.lastId]).toEqual([0, 3]);
+  });
+
+  it('comes to the same rows however the log is cut', () => {
+    const events = log(
+      0,
+      userMessage('go'),
+      state('running'),
+      { ...command('ls'), thought: 'first' },
+      userMessage('more'),
+      output(2),
+      agentMessage('done', 4),
+      state('finished')
+    );
+    timeline.append(events);
+    for (let cut = 0; cut <= events.length; cut++) {
+      const other = new Timeline();
+      other.append(events.slice(cut));
+      other.prepend(events.slice(0, cut));
+      expect(other.items).toEqual(timeline.items);
+    }
+  });
+});

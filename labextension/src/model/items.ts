@@ -1,0 +1,209 @@
+import type {
+  AgentMessageAction,
+  AgentStateChangedObservation,
+  CmdOutputObservation,
+  CmdRunAction,
+  ConfirmationAction,
+  ErrorObservation,
+  FileEditAction,
+  FileEditObservation,
+  FileGlobAction,
+  FileGlobObservation,
+  FileGrepAction,
+  FileGrepObservation,
+  FileReadAction,
+  FilesRestoredObservation,
+  FileReadObservation,
+  FileWriteAction,
+  FileWriteObservation,
+  IPythonOutputObservation,
+  IPythonRunCellAction,
+  IsolationObservation,
+  NetworkRefusedObservation,
+  ChangeSettingsAction,
+  ReplayObservation,
+  RewindAction,
+  Task,
+  UndoAction,
+  UserRejectObservation
+} from './events';
+import type { IUnknownEvent } from './frames';
+import type { Access, IPlace } from './network';
+
+/**
+ * An action that the runtime executes, so that one observation answers it.
+ */
+export type RunnableAction = (
+  | CmdRunAction
+  | FileEditAction
+  | FileGlobAction
+  | FileGrepAction
+  | FileReadAction
+  | FileWriteAction
+  | IPythonRunCellAction
+) & { id: number };
+
+/**
+ * What answers a runnable action.
+ */
+export type Result =
+  | CmdOutputObservation
+  | ErrorObservation
+  | FileEditObservation
+  | FileGlobObservation
+  | FileGrepObservation
+  | FileReadObservation
+  | FileWriteObservation
+  | IPythonOutputObservation
+  | UserRejectObservation;
+
+interface IItemBase {
+  /** Id of the event that the item begins with; also its key. */
+  id: number;
+  time: string | null;
+}
+
+export interface IUserItem extends IItemBase {
+  kind: 'user';
+  content: string;
+  /** Whether the agent has not taken it up yet. */
+  queued: boolean;
+}
+
+export interface IMessageItem extends IItemBase {
+  kind: 'message';
+  action: AgentMessageAction;
+}
+
+export interface IThoughtItem extends IItemBase {
+  kind: 'thought';
+  text: string;
+  /** Whether it is meant for the person, because it comes with a question or an answer. */
+  addressed: boolean;
+}
+
+export interface IActionItem extends IItemBase {
+  kind: 'action';
+  action: RunnableAction;
+  /** The person's decision, if one was asked for. */
+  decision: ConfirmationAction | null;
+  result: Result | null;
+}
+
+export interface IPlanItem extends IItemBase {
+  kind: 'plan';
+  tasks: Task[];
+}
+
+export interface IFinishItem extends IItemBase {
+  kind: 'finish';
+  message: string;
+}
+
+export interface IErrorItem extends IItemBase {
+  kind: 'error';
+  code: string;
+  message: string;
+  hint: string;
+}
+
+export interface IStateItem extends IItemBase {
+  kind: 'state';
+  change: AgentStateChangedObservation;
+}
+
+export interface IIsolationItem extends IItemBase {
+  kind: 'isolation';
+  isolation: IsolationObservation;
+}
+
+export interface IReleasedItem extends IItemBase {
+  kind: 'released';
+  reason: string;
+}
+
+export interface ISettingsItem extends IItemBase {
+  kind: 'settings';
+  change: ChangeSettingsAction;
+}
+
+export interface IRefusedItem extends IItemBase {
+  kind: 'refused';
+  refused: NetworkRefusedObservation;
+  /** What the person said to it; null if nothing. */
+  answer: Exclude<Access, 'revoked'> | null;
+}
+
+export interface IAccessItem extends IItemBase {
+  kind: 'access';
+  place: IPlace;
+  access: Access;
+}
+
+export interface IInvalidCallItem extends IItemBase {
+  kind: 'invalid_call';
+  message: string;
+}
+
+/**
+ * The end of a turn that changed files.
+ */
+export interface ITurnItem extends IItemBase {
+  kind: 'turn';
+  /** Id of the turn's first action that may have changed files: what it is undone by. */
+  turn: number;
+  /** Checkpoints before that action and at the turn's end. */
+  before: string;
+  after: string;
+  changed: number;
+  /** Whether it was undone. */
+  undone: boolean;
+}
+
+/**
+ * An undo or a rewind, and what came of it.
+ */
+export interface IRestoreItem extends IItemBase {
+  kind: 'restore';
+  action: (RewindAction | UndoAction) & { id: number };
+  result: ErrorObservation | FilesRestoredObservation | null;
+  /** Cells that were run again so far. */
+  replayed: number;
+  replay: ReplayObservation | null;
+  /** Whether it was undone itself. */
+  undone: boolean;
+}
+
+export interface INoCheckpointItem extends IItemBase {
+  kind: 'no_checkpoint';
+  message: string;
+  hint: string;
+}
+
+export interface IUnknownItem extends IItemBase {
+  kind: 'unknown';
+  event: IUnknownEvent;
+}
+
+/**
+ * One row of the timeline.
+ */
+export type TimelineItem =
+  | IUserItem
+  | IMessageItem
+  | IThoughtItem
+  | IActionItem
+  | IPlanItem
+  | IFinishItem
+  | IErrorItem
+  | IStateItem
+  | IIsolationItem
+  | IReleasedItem
+  | ISettingsItem
+  | IRefusedItem
+  | IAccessItem
+  | IInvalidCallItem
+  | ITurnItem
+  | IRestoreItem
+  | INoCheckpointItem
+  | IUnknownItem;

@@ -1,0 +1,384 @@
+import type { NetworkAccessAction } from './events';
+import type { AnyEvent, LogEvent } from './frames';
+import { Restores } from './restores';
+import type {
+  IActionItem,
+  IRefusedItem,
+  IUserItem,
+  TimelineItem
+} from './items';
+import { placeText } from './network';
+
+/**
+ * States in which a message has to wait for the agent.
+ */
+const BUSY: readonly string[] = ['running', 'rate_limited'];
+
+/**
+ * States that a person has to be told about.
+ */
+const TOLD: readonly string[] = [
+  'error',
+  'paused',
+  'rate_limited',
+  'rejected',
+  'stopped'
+];
+
+/**
+ * What the model says to the person; what it says along with it belongs to that.
+ */
+const ADDRESSED: readonly string[] = ['AgentMessageAction', 'FinishAction'];
+
+/**
+ * The rows of a session: a fold over its events.
+ *
+ * `append` takes time in proportion to the new events only. An item that changes is replaced, so
+ * that rows can be compared by identity.
+ */
+export class Timeline {
+  /**
+   * The rows, oldest first.
+   */
+  get items(): readonly TimelineItem[] {
+    return this._items;
+  }
+
+  /**
+   * Id of the oldest event taken in; -1 before the first.
+   */
+  get firstId(): number {
+    return this._events[0]?.id ?? -1;
+  }
+
+  /**
+   * Id of the newest event taken in; -1 before the first.
+   */
+  get lastId(): number {
+    return this._events[this._events.length - 1]?.id ?? -1;
+  }
+
+  /**
+   * The events taken in after one of them, oldest first.
+   */
+  since(id: number): readonly AnyEvent[] {
+    // The ids are dense.
+    return this._events.slice(Math.max(0, id + 1 - this.firstId));
+  }
+
+  /**
+   * The action with an id, as far as it was taken in.
+   */
+  action(id: number): IActionItem | null {
+    const index = this._actions.get(id);
+    return index === undefined ? null : (this._items[index] as IActionItem);
+  }
+
+  /**
+   * The oldest action that has neither a decision nor a result; null if there is none.
+   */
+  get firstOpen(): IActionItem | null {
+    for (const id of this._open) {
+      return this.action(id);
+    }
+    return null;
+  }
+
+  /**
+   * Take in the events that follow the newest.
+   */
+  append(events: readonly AnyEvent[]): void {
+    for (const event of events) {
+      this._events.push(event);
+      this._apply(event);
+    }
+  }
+
+  /**
+   * Take in the events before the oldest.
+   */
+  prepend(events: readonly AnyEvent[]): void {
+    const all = [...events, ...this._events];
+    this.clear();
+    this.append(all);
+  }
+
+  /**
+   * Forget everything.
+   */
+  clear(): void {
+    this._events = [];
+    this._items = [];
+    this._actions.clear();
+    this._open.clear();
+    this._queued = [];
+    this._refused = [];
+    this._restores.clear();
+    this._busy = false;
+  }
+
+  private _apply(event: AnyEvent): void {
+    if (event.type === 'unknown') {
+      this._items.push({ kind: 'unknown', id: event.id, time: null, event });
+      return;
+    }
+    this._applyToRestores(event);
+    const item = this._item(event);
+    if (event.source === 'agent') {
+      this._takeUp(event.cause ?? -1);
+      this._addThought(event);
+    }
+    if (item) {
+      if (item.kind === 'action') {
+        this._actions.set(item.id, this._items.length);
+        this._open.add(item.id);
+      }
+      if (item.kind === 'turn' || item.kind === 'restore') {
+        this._restores.add(item, this._items.length);
+      }
+      if (item.kind === 'refused') {
+        this._refused.push(this._items.length);
+      }
+      if (item.kind === 'user' && item.queued) {
+        this._queued.push(this._items.length);
+      }
+      this._items.push(item);
+    }
+  }
+
+  /**
+   * The new row that an event makes; null if it makes none.
+   */
+  private _item(event: LogEvent): TimelineItem | null {
+    const base = { id: event.id, time: event.time ?? null };
+    switch (event.type) {
+      case 'UserMessageAction':
+        return {
+          ...base,
+          kind: 'user',
+          content: event.content,
+          queued: this._busy
+        };
+      case 'AgentMessageAction':
+        return { ...base, kind: 'message', action: event };
+      case 'CmdRunAction':
+      case 'FileEditAction':
+      case 'FileGlobAction':
+      case 'FileGrepAction':
+      case 'FileReadAction':
+      case 'FileWriteAction':
+      case 'IPythonRunCellAction':
+        return {
+          ...base,
+          kind: 'action',
+          action: event,
+          decision: null,
+          result: null
+        };
+      case 'TaskTrackingAction':
+        return { ...base, kind: 'plan', tasks: event.tasks };
+      case 'FinishAction':
+        return { ...base, kind: 'finish', message: event.message ?? '' };
+      case 'RejectAction':
+        return {
+          ...base,
+          kind: 'error',
+          code: 'rejected',
+          message: event.message,
+          hint: ''
+        };
+      case 'InvalidToolCallAction':
+        return { ...base, kind: 'invalid_call', message: event.message };
+      case 'ChangeSettingsAction':
+        // What a session starts with is no change.
+        return this._items.length > 0
+          ? { ...base, kind: 'settings', change: event }
+          : null;
+      case 'ConfirmationAction':
+        this._update(event.cause, { decision: event });
+        return null;
+      case 'CmdOutputObservation':
+      case 'FileEditObservation':
+      case 'FileGlobObservation':
+      case 'FileGrepObservation':
+      case 'FileReadObservation':
+      case 'FileWriteObservation':
+      case 'IPythonOutputObservation':
+      case 'UserRejectObservation':
+        this._update(event.cause, { result: event });
+        return null;
+      case 'ErrorObservation':
+        if (this._restores.isOpen(this._items, event.cause)) {
+          this._restores.answer(this._items, event);
+          return null;
+        }
+        if (this._isOpen(event.cause)) {
+          this._update(event.cause, { result: event });
+          return null;
+        }
+        return {
+          ...base,
+          kind: 'error',
+          code: event.code,
+          message: event.message,
+          hint: event.hint ?? ''
+        };
+      case 'AgentStateChangedObservation':
+        this._busy = BUSY.includes(event.state);
+        if (!this._busy && event.state !== 'awaiting_user_confirmation') {
+          this._takeUp(event.id);
+        }
+        return TOLD.includes(event.state) || event.code
+          ? { ...base, kind: 'state', change: event }
+          : null;
+      case 'SandboxReleasedObservation':
+        return { ...base, kind: 'released', reason: event.reason };
+      case 'IsolationObservation':
+        return { ...base, kind: 'isolation', isolation: event };
+      case 'CheckpointObservation':
+        return event.since && event.changed
+          ? {
+              ...base,
+              kind: 'turn',
+              turn: event.action,
+              before: event.since,
+              after: event.checkpoint,
+              changed: event.changed,
+              undone: false
+            }
+          : null;
+      case 'NoCheckpointObservation':
+        return {
+          ...base,
+          kind: 'no_checkpoint',
+          message: event.message,
+          hint: event.hint ?? ''
+        };
+      case 'RewindAction':
+      case 'UndoAction':
+        return {
+          ...base,
+          kind: 'restore',
+          action: event,
+          result: null,
+          replayed: 0,
+          replay: null,
+          undone: false
+        };
+      case 'FilesRestoredObservation':
+      case 'ReplayObservation':
+        return null;
+      case 'AgentThinkAction':
+      case 'SystemMessageAction':
+      case 'ChangeAgentStateAction':
+      case 'ModelUsageObservation':
+        return null;
+      case 'NetworkRefusedObservation':
+        return { ...base, kind: 'refused', refused: event, answer: null };
+      case 'NetworkAccessAction':
+        return this._answerRefusals(event)
+          ? null
+          : { ...base, kind: 'access', place: event, access: event.access };
+    }
+  }
+
+  /**
+   * Keep the rows of undo and rewind current.
+   */
+  private _applyToRestores(event: LogEvent): void {
+    switch (event.type) {
+      case 'FilesRestoredObservation':
+        this._restores.answer(this._items, event);
+        break;
+      case 'ReplayObservation':
+        this._restores.endReplay(this._items, event);
+        break;
+      case 'IPythonRunCellAction':
+        if (event.source === 'user') {
+          this._restores.countCell(this._items, event.cause);
+        }
+        break;
+    }
+  }
+
+  /**
+   * Put what the model said along with an action before the action.
+   */
+  private _addThought(event: LogEvent): void {
+    const thought = 'thought' in event ? event.thought?.trim() : '';
+    if (thought) {
+      this._items.push({
+        kind: 'thought',
+        // Half a step before the action's own row, to keep keys unique and ordered.
+        id: event.id - 0.5,
+        time: event.time ?? null,
+        text: thought,
+        addressed: ADDRESSED.includes(event.type)
+      });
+    }
+  }
+
+  private _isOpen(cause: number | null | undefined): boolean {
+    return this.action(cause ?? -1)?.result === null;
+  }
+
+  private _update(
+    cause: number | null | undefined,
+    change: Partial<Pick<IActionItem, 'decision' | 'result'>>
+  ): void {
+    const index = this._actions.get(cause ?? -1);
+    this._open.delete(cause ?? -1);
+    if (index !== undefined) {
+      this._items[index] = {
+        ...(this._items[index] as IActionItem),
+        ...change
+      };
+    }
+  }
+
+  /**
+   * Keep the person's answer with the refusals that it is an answer to.
+   *
+   * @returns Whether there are any.
+   */
+  private _answerRefusals(answer: NetworkAccessAction): boolean {
+    const { access } = answer;
+    if (access === 'revoked') {
+      return false;
+    }
+    const before = this._refused.length;
+    this._refused = this._refused.filter(index => {
+      const item = this._items[index] as IRefusedItem;
+      if (placeText(item.refused) !== placeText(answer)) {
+        return true;
+      }
+      this._items[index] = { ...item, answer: access };
+      return false;
+    });
+    return this._refused.length < before;
+  }
+
+  /**
+   * The agent has seen everything up to an event: messages before it are no longer queued.
+   */
+  private _takeUp(seen: number): void {
+    this._queued = this._queued.filter(index => {
+      const item = this._items[index] as IUserItem;
+      if (item.id > seen) {
+        return true;
+      }
+      this._items[index] = { ...item, queued: false };
+      return false;
+    });
+  }
+
+  private _events: AnyEvent[] = [];
+  private _items: TimelineItem[] = [];
+  private _actions = new Map<number, number>();
+  private _open = new Set<number>();
+  private _queued: number[] = [];
+  private readonly _restores = new Restores();
+  /** Rows of refusals that nobody has answered. */
+  private _refused: number[] = [];
+  private _busy = false;
+}

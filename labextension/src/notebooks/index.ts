@@ -1,0 +1,52 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { Debouncer } from '@lumino/polling';
+import { OpenedNotebooks } from './opened';
+import type { Requests } from './requests';
+import { TabSocket } from './socket';
+
+/**
+ * Milliseconds in which changes of what is open are gathered.
+ */
+const GATHERED = 200;
+
+/**
+ * Lets the server read and change the notebooks that are open in this browser tab.
+ */
+export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'openhands-jupyter:notebooks',
+  description:
+    'Lets the agent see and change the notebooks that are open, as their person would.',
+  autoStart: true,
+  optional: [INotebookTracker],
+  activate: (app: JupyterFrontEnd, tracker: INotebookTracker | null) => {
+    if (!tracker) {
+      return;
+    }
+    const { contents, serverSettings } = app.serviceManager;
+    const opened = new OpenedNotebooks(tracker, contents);
+    let requests: Promise<Requests> | null = null;
+    const announce = (): void => {
+      const frame = { type: 'notebooks', notebooks: opened.describe() };
+      socket.send(JSON.stringify(frame));
+    };
+    const socket = new TabSocket(serverSettings, {
+      onOpen: announce,
+      onMessage: data => {
+        requests ??= import('./requests').then(
+          module => new module.Requests(opened, contents)
+        );
+        void requests
+          .then(loaded => loaded.answer(data))
+          .then(frames => socket.send(...frames));
+      }
+    });
+    const gathered = new Debouncer(announce, GATHERED);
+    opened.changed.connect(() => void gathered.invoke());
+    window.addEventListener('online', () => socket.wake());
+    socket.open();
+  }
+};

@@ -1,0 +1,126 @@
+import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
+import type { Contents } from '@jupyterlab/services';
+import { applyChange } from './apply';
+import type { IApplied, IChange, IMismatch } from './change';
+import type { Request } from './frames';
+import { answerFrames, errorFrame, parseRequest, Refusal } from './frames';
+import type { OpenedNotebooks } from './opened';
+import { describeNotebook, isReadOnly, sharedNotebook } from './opened';
+
+type Context = DocumentRegistry.IContext<INotebookModel>;
+
+/**
+ * Answers that are kept for requests that come again.
+ */
+const KEPT = 50;
+
+/**
+ * Does what the server asks for.
+ */
+export class Requests {
+  constructor(
+    private readonly _opened: OpenedNotebooks,
+    private readonly _contents: Contents.IManager
+  ) {}
+
+  /**
+   * The frames that answer a frame of the server. A request that comes again, because the
+   * connection broke before its answer arrived, is not done again.
+   */
+  async answer(frame: unknown): Promise<string[]> {
+    const request = parseRequest(frame);
+    return request ? this._answer(request) : [];
+  }
+
+  private _answer(request: Request): Promise<string[]> {
+    const known = this._answers.get(request.id);
+    if (known) {
+      return known;
+    }
+    const answer = this._do(request).then(
+      result => answerFrames(request.id, result),
+      (error: unknown) => [errorFrame(request.id, error)]
+    );
+    // Reading again does no harm, and what was read may be large.
+    if (request.method !== 'read') {
+      this._answers.set(request.id, answer);
+      if (this._answers.size > KEPT) {
+        const [oldest] = this._answers.keys();
+        this._answers.delete(oldest);
+      }
+    }
+    return answer;
+  }
+
+  private async _do(request: Request): Promise<unknown> {
+    const panel = this._opened.find(request.path);
+    if (!panel) {
+      throw new Refusal('not_open', 'This notebook is not open here.');
+    }
+    switch (request.method) {
+      case 'read':
+        return this._read(request.path, panel);
+      case 'change':
+        return change(panel, request.change);
+      case 'save':
+        return this._save(panel.context);
+      case 'unknown':
+        throw new Refusal('not_known', `It does not know “${request.name}”.`);
+    }
+  }
+
+  private _read(path: string, panel: NotebookPanel): unknown {
+    const notebook = sharedNotebook(panel.context);
+    return {
+      cells: notebook.cells.map(cell => cell.toJSON()),
+      metadata: notebook.metadata,
+      nbformat: notebook.nbformat,
+      nbformat_minor: notebook.nbformat_minor,
+      state: describeNotebook(path, panel)
+    };
+  }
+
+  private async _save(context: Context): Promise<null> {
+    requireWritable(context);
+    const { contentsModel, model } = context;
+    if (!model.collaborative && contentsModel) {
+      // JupyterLab would ask the person with a dialog, for which nobody may be there.
+      const options = { content: false, hash: true };
+      const file = await this._contents.get(context.path, options).catch(() => {
+        throw new Refusal('changed_on_disk', 'The file is not there any more.');
+      });
+      if (
+        contentsModel.hash && file.hash
+          ? contentsModel.hash !== file.hash
+          : contentsModel.last_modified !== file.last_modified
+      ) {
+        throw new Refusal('changed_on_disk', 'The file is another one now.');
+      }
+    }
+    await context.save();
+    return null;
+  }
+
+  private readonly _answers = new Map<string, Promise<string[]>>();
+}
+
+function change(
+  { context }: NotebookPanel,
+  wanted: IChange
+): IApplied | IMismatch {
+  requireWritable(context);
+  return applyChange(sharedNotebook(context), wanted, id => {
+    for (const cell of context.model.cells) {
+      if (cell.id === id) {
+        cell.trusted = false;
+      }
+    }
+  });
+}
+
+function requireWritable(context: Context): void {
+  if (isReadOnly(context)) {
+    throw new Refusal('read_only', 'This notebook is read-only.');
+  }
+}

@@ -1,0 +1,113 @@
+import { textOf } from './outputs';
+import { revealOnOneLine } from '../model/inert';
+import type {
+  FileEditAction,
+  FileGlobAction,
+  FileGrepAction
+} from '../model/events';
+import type { RunnableAction } from '../model/items';
+import { Code } from './code';
+import { Diff } from './diff';
+import { useServices } from './services';
+import { StoredNote } from './stored';
+
+/**
+ * Exactly what an action would do, as inert text; nothing where its heading says it all.
+ */
+export function ActionBody(props: {
+  action: RunnableAction;
+}): JSX.Element | null {
+  const { action } = props;
+  const { trans } = useServices();
+  switch (action.type) {
+    case 'CmdRunAction':
+      return action.is_input ? (
+        <Code text={action.command} label={trans.__('Input')} />
+      ) : action.command === '' ? null : (
+        <Code
+          text={action.command}
+          language="shell"
+          label={trans.__('Command')}
+        />
+      );
+    case 'IPythonRunCellAction':
+      return (
+        <Code text={action.code} language="ipython" label={trans.__('Code')} />
+      );
+    case 'FileWriteAction':
+      return (
+        <>
+          <Code
+            text={textOf(action.content)}
+            path={action.path}
+            label={trans.__('Content of the file')}
+          />
+          <StoredNote content={action.content} name={action.path} />
+        </>
+      );
+    case 'FileEditAction':
+      return <PlannedEdit action={action} />;
+    case 'FileGlobAction':
+    case 'FileGrepAction':
+      return <SearchedPlace action={action} />;
+    case 'FileReadAction':
+      return null;
+  }
+}
+
+/**
+ * An edit before it is made: only the changed part is known.
+ */
+function PlannedEdit({
+  action
+}: {
+  action: FileEditAction;
+}): JSX.Element | null {
+  const { trans } = useServices();
+  switch (action.command) {
+    case 'str_replace':
+      return (
+        <Diff
+          before={action.old_str ?? ''}
+          after={action.new_str ?? ''}
+          path={action.path}
+        />
+      );
+    case 'insert':
+      return (
+        <>
+          <p className="jp-OpenHands-quiet">
+            {trans.__('Inserted after line %1:', action.insert_line ?? 0)}
+          </p>
+          <Code
+            text={action.new_str ?? ''}
+            path={action.path}
+            label={trans.__('Inserted lines')}
+          />
+        </>
+      );
+    case 'undo':
+      return null;
+  }
+}
+
+/**
+ * Where a search looks, where that is not the whole workspace.
+ */
+function SearchedPlace(props: {
+  action: FileGlobAction | FileGrepAction;
+}): JSX.Element | null {
+  const { action } = props;
+  const { trans } = useServices();
+  const path = action.path ?? '.';
+  const include = 'include' in action ? action.include : '';
+  if (path === '.' && !include) {
+    return null;
+  }
+  return (
+    <p className="jp-OpenHands-quiet">
+      {path !== '.' && trans.__('In %1', revealOnOneLine(path))}{' '}
+      {include && trans.__('Files: %1', revealOnOneLine(include))}
+    </p>
+  );
+}

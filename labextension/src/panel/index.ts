@@ -1,0 +1,26 @@
+/**
+ * Everything that is loaded when the panel is opened for the first time.
+ */
+import type { ServerConnection as Connection } from '@jupyterlab/services';
+import { ServerConnection } from '@jupyterlab/services';
+import { ApiClient } from '../model/client';
+import type { IPanelHooks, ISavedState } from '../model/panel';
+import { PanelModel } from '../model/panel';
+import type { IPanelOptions } from './widget';
+import { PanelContent } from './widget';
+
+/**
+ * Make what the panel shows, and begin to load it.
+ */
+export function createContent(
+  options: Omit<IPanelOptions, 'model'>,
+  serverSettings: Connection.ISettings,
+  saved: ISavedState | null,
+  hooks: IPanelHooks
+): { content: PanelContent; model: PanelModel } {
+  const client = new ApiClient(serverSettings, ServerConnection.makeRequest);
+  const model = new PanelModel(client, saved, hooks);
+  const content = new PanelContent({ ...options, model });
+  void model.start();
+  return { content, model };
+}

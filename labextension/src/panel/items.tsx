@@ -1,0 +1,365 @@
+import { Time } from '@jupyterlab/coreutils';
+import type { LabIcon } from '@jupyterlab/ui-components';
+import {
+  checkIcon,
+  codeIcon,
+  editIcon,
+  fileIcon,
+  searchIcon,
+  terminalIcon
+} from '@jupyterlab/ui-components';
+import type { ReactNode } from 'react';
+import { memo } from 'react';
+import {
+  accessText,
+  isolationText,
+  modeText,
+  outcomeText,
+  planText,
+  stateText,
+  succeeded,
+  describeAction
+} from '../model/texts';
+import type {
+  IActionItem,
+  IMessageItem,
+  ISettingsItem,
+  IUserItem,
+  RunnableAction,
+  TimelineItem
+} from '../model/items';
+import { Code } from './code';
+import { Fold } from './fold';
+import { Markdown } from './mime';
+import { Refused } from './network';
+import { Tasks } from './plan';
+import { ActionContent, Problem } from './result';
+import { ItemMenu, Restore, TurnEnd } from './restores';
+import { useServices } from './services';
+
+interface IItemProps {
+  session: string;
+  workspace: string;
+  item: TimelineItem;
+  /** Output so far of the action, while it runs. */
+  liveOutput: string | null;
+  /** Whether the action waits for the person. */
+  pending: boolean;
+  /** Whether it is the newest row. */
+  newest: boolean;
+}
+
+/**
+ * One row of the timeline.
+ */
+export const Item = memo(function Item(props: IItemProps): JSX.Element {
+  const { item } = props;
+  const { settings, trans } = useServices();
+  switch (item.kind) {
+    case 'user':
+      return <UserMessage session={props.session} item={item} />;
+    case 'message':
+      return <AgentMessage item={item} newest={props.newest} />;
+    case 'thought':
+      return item.addressed ? (
+        <section
+          className="jp-OpenHands-message"
+          aria-label={trans.__('Agent')}
+        >
+          <Markdown text={item.text} />
+        </section>
+      ) : (
+        <Thought text={item.text} open={settings.expandThoughts} />
+      );
+    case 'action':
+      return <ActionCard {...props} item={item} />;
+    case 'plan':
+      return (
+        <Fold summary={planText(trans, item.tasks)} className="jp-mod-note">
+          <Tasks tasks={item.tasks} />
+        </Fold>
+      );
+    case 'finish':
+      return (
+        <section
+          className="jp-OpenHands-finish"
+          aria-label={trans.__('Result')}
+        >
+          <h3>
+            <checkIcon.react tag="span" className="jp-OpenHands-icon" />
+            {trans.__('Done')}
+          </h3>
+          {item.message && <Markdown text={item.message} />}
+        </section>
+      );
+    case 'error':
+      return <Problem error={item} />;
+    case 'state':
+      return item.change.state === 'error' ? (
+        <Problem
+          error={{
+            message: item.change.reason || stateText(trans, item.change.state),
+            hint: item.change.hint,
+            code: item.change.code
+          }}
+        />
+      ) : (
+        <Note>
+          {item.change.reason || stateText(trans, item.change.state)}
+          {item.change.hint && ` ${item.change.hint}`}
+        </Note>
+      );
+    case 'released':
+      return (
+        <Note>
+          {item.reason}{' '}
+          {trans.__(
+            'Its variables and processes are gone; the next action starts another one.'
+          )}
+        </Note>
+      );
+    case 'isolation':
+      return (
+        <Fold
+          className={`jp-OpenHands-note jp-mod-${item.isolation.level}`}
+          summary={
+            <>
+              <strong>{isolationText(trans, item.isolation.level)}</strong>{' '}
+              {item.isolation.summary}
+            </>
+          }
+        >
+          <p>{item.isolation.summary}</p>
+          {item.isolation.notice && <p>{item.isolation.notice}</p>}
+        </Fold>
+      );
+    case 'settings':
+      return <SettingsChange item={item} />;
+    case 'turn':
+      return <TurnEnd session={props.session} item={item} />;
+    case 'restore':
+      return <Restore session={props.session} item={item} />;
+    case 'no_checkpoint':
+      return (
+        <Note className="jp-mod-amber">
+          {item.message} {item.hint}
+        </Note>
+      );
+    case 'refused':
+      return <Refused item={item} />;
+    case 'access':
+      return <Note>{accessText(trans, item.place, item.access)}</Note>;
+    case 'invalid_call':
+      return (
+        <Fold
+          summary={trans.__('The model made a call that does not fit')}
+          className="jp-mod-note"
+        >
+          <p className="jp-OpenHands-quiet">{item.message}</p>
+        </Fold>
+      );
+    case 'unknown':
+      return (
+        <Fold
+          summary={trans.__('Event of a newer version: %1', item.event.name)}
+          className="jp-mod-note"
+        >
+          <Code
+            text={JSON.stringify(item.event.raw, undefined, 2)}
+            language="json"
+            label={trans.__('The event')}
+          />
+        </Fold>
+      );
+  }
+});
+
+function Note(props: { className?: string; children: ReactNode }): JSX.Element {
+  return (
+    <p className={`jp-OpenHands-note ${props.className ?? ''}`}>
+      {props.children}
+    </p>
+  );
+}
+
+function UserMessage(props: { session: string; item: IUserItem }): JSX.Element {
+  const { session, item } = props;
+  const { trans } = useServices();
+  return (
+    <section className="jp-OpenHands-user" aria-label={trans.__('You')}>
+      <div
+        className="jp-OpenHands-userText"
+        title={item.time ? Time.format(item.time) : undefined}
+      >
+        {item.content}
+      </div>
+      {item.queued ? (
+        <span className="jp-OpenHands-badge">
+          {trans.__('Queued: the agent reads it after this step')}
+        </span>
+      ) : (
+        <ItemMenu session={session} event={item.id} />
+      )}
+    </section>
+  );
+}
+
+function AgentMessage(props: {
+  item: IMessageItem;
+  newest: boolean;
+}): JSX.Element {
+  const { item, newest } = props;
+  const { model, trans } = useServices();
+  const { content, options } = item.action;
+  return (
+    <section className="jp-OpenHands-message" aria-label={trans.__('Agent')}>
+      <Markdown text={content} />
+      {newest && options && options.length > 0 && (
+        <div className="jp-OpenHands-options">
+          {options.map(option => (
+            <button
+              key={option}
+              type="button"
+              className="jp-OpenHands-button"
+              onClick={() => void model.send(option)}
+            >
+              {option}
+            </button>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Thought(props: { text: string; open: boolean }): JSX.Element {
+  const { trans } = useServices();
+  if (props.open) {
+    return (
+      <section
+        className="jp-OpenHands-thought"
+        aria-label={trans.__('Thought')}
+      >
+        <Markdown text={props.text} />
+      </section>
+    );
+  }
+  return (
+    <Fold
+      className="jp-OpenHands-thought"
+      summary={
+        <span className="jp-OpenHands-thoughtLine">
+          <span className="jp-OpenHands-visuallyHidden">
+            {trans.__('Thought:')}{' '}
+          </span>
+          {firstLine(props.text)}
+        </span>
+      }
+    >
+      <Markdown text={props.text} />
+    </Fold>
+  );
+}
+
+/**
+ * The first line of a Markdown text without the marks of emphasis and code.
+ */
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0].replace(/[*`]/g, '');
+}
+
+function SettingsChange({ item }: { item: ISettingsItem }): JSX.Element {
+  const { trans } = useServices();
+  const { mode, model, step_limit } = item.change;
+  return (
+    <Note>
+      {mode && <span>{trans.__('Mode: %1', modeText(trans, mode))} </span>}
+      {model && <span>{trans.__('Model: %1', model)} </span>}
+      {step_limit && <span>{trans.__('Step limit: %1', step_limit)}</span>}
+    </Note>
+  );
+}
+
+function ActionCard(props: IItemProps & { item: IActionItem }): JSX.Element {
+  const { item, session, workspace, liveOutput, pending } = props;
+  const { locate, openFile, trans } = useServices();
+  const { verb, object } = describeAction(trans, item.action);
+  const Icon = iconOf(item.action);
+  const file =
+    object &&
+    'path' in item.action &&
+    !('pattern' in item.action) &&
+    item.result?.type !== 'UserRejectObservation'
+      ? locate(workspace, item.action.path)
+      : null;
+  return (
+    <section
+      className="jp-OpenHands-action"
+      aria-label={object ? `${verb} ${object}` : verb}
+    >
+      <header title={item.time ? Time.format(item.time) : undefined}>
+        <Icon.react tag="span" className="jp-OpenHands-icon" />
+        <span className="jp-OpenHands-verb">{verb}</span>
+        {file === null ? (
+          <span className="jp-OpenHands-path">{object}</span>
+        ) : (
+          <button
+            type="button"
+            className="jp-OpenHands-path jp-mod-link"
+            title={trans.__('Open %1', object)}
+            onClick={() => openFile(file)}
+          >
+            {object}
+          </button>
+        )}
+        <Outcome item={item} pending={pending} />
+        {!pending && <ItemMenu session={session} event={item.id} />}
+      </header>
+      {!pending && (
+        <ActionContent session={session} item={item} liveOutput={liveOutput} />
+      )}
+    </section>
+  );
+}
+
+function Outcome(props: { item: IActionItem; pending: boolean }): JSX.Element {
+  const { item, pending } = props;
+  const { trans } = useServices();
+  const { decision, result } = item;
+  const approved =
+    decision?.decision === 'approve' ? trans.__('Approved by you') : null;
+  const outcome = pending
+    ? trans.__('Waiting for your approval')
+    : result
+      ? outcomeText(trans, result)
+      : decision?.decision === 'reject'
+        ? trans.__('Rejected')
+        : trans.__('Running…');
+  const kind = pending
+    ? 'jp-mod-waiting'
+    : result && !succeeded(result)
+      ? 'jp-mod-failed'
+      : '';
+  return (
+    <span className={`jp-OpenHands-outcome ${kind}`}>
+      {approved ? `${approved} · ${outcome}` : outcome}
+    </span>
+  );
+}
+
+function iconOf(action: RunnableAction): LabIcon {
+  switch (action.type) {
+    case 'CmdRunAction':
+      return terminalIcon;
+    case 'IPythonRunCellAction':
+      return codeIcon;
+    case 'FileReadAction':
+      return fileIcon;
+    case 'FileGlobAction':
+    case 'FileGrepAction':
+      return searchIcon;
+    case 'FileWriteAction':
+    case 'FileEditAction':
+      return editIcon;
+  }
+}

@@ -1,0 +1,226 @@
+import type {
+  CmdOutputObservation,
+  ErrorObservation,
+  FileEditObservation,
+  FileGlobObservation,
+  FileGrepObservation,
+  FileReadObservation,
+  FileWriteObservation,
+  IPythonOutputObservation
+} from '../model/events';
+import { revealOnOneLine } from '../model/inert';
+import type { IActionItem, RunnableAction } from '../model/items';
+import { ActionBody } from './actionbody';
+import { Code } from './code';
+import { Diff } from './diff';
+import { Fold } from './fold';
+import { TerminalText } from './mime';
+import { Outputs, textOf } from './outputs';
+import { useServices } from './services';
+import { StoredNote } from './stored';
+
+interface IActionContentProps {
+  session: string;
+  item: IActionItem;
+  /** Output so far of an action that runs. */
+  liveOutput: string | null;
+}
+
+/**
+ * What an action did, and what came of it.
+ */
+export function ActionContent(props: IActionContentProps): JSX.Element {
+  const { session, item, liveOutput } = props;
+  const { action, result } = item;
+  return (
+    <>
+      {result?.type === 'FileEditObservation' ? (
+        <Edited action={action} result={result} />
+      ) : result?.type === 'FileWriteObservation' ? (
+        <Written result={result} />
+      ) : (
+        <ActionBody action={action} />
+      )}
+      {result === null && liveOutput !== null && (
+        <div className="jp-OpenHands-terminal">
+          <TerminalText text={liveOutput} />
+        </div>
+      )}
+      {result?.type === 'CmdOutputObservation' && (
+        <CommandOutput result={result} />
+      )}
+      {result?.type === 'IPythonOutputObservation' && (
+        <CellOutput session={session} result={result} />
+      )}
+      {result?.type === 'FileReadObservation' && <FileText result={result} />}
+      {(result?.type === 'FileGlobObservation' ||
+        result?.type === 'FileGrepObservation') && <Found result={result} />}
+      {result?.type === 'ErrorObservation' && <Problem error={result} />}
+      {result?.type === 'UserRejectObservation' && result.reason && (
+        <p className="jp-OpenHands-quiet">{result.reason}</p>
+      )}
+    </>
+  );
+}
+
+function Written({ result }: { result: FileWriteObservation }): JSX.Element {
+  const { trans } = useServices();
+  const { path, content, old_content } = result;
+  if (typeof old_content === 'string' && typeof content !== 'object') {
+    return <Diff before={old_content} after={content ?? ''} path={path} />;
+  }
+  return (
+    <>
+      <Code
+        text={textOf(content)}
+        path={path}
+        label={trans.__('Content of the file')}
+      />
+      <StoredNote content={content} name={path} />
+    </>
+  );
+}
+
+/**
+ * An edit that was made: the whole file before and after, where neither is too long for that.
+ */
+function Edited(props: {
+  action: RunnableAction;
+  result: FileEditObservation;
+}): JSX.Element {
+  const { action, result } = props;
+  const { path, content = '', old_content = '' } = result;
+  if (typeof content === 'string' && typeof old_content === 'string') {
+    return <Diff before={old_content} after={content} path={path} />;
+  }
+  return (
+    <>
+      <ActionBody action={action} />
+      <StoredNote content={content} name={path} />
+    </>
+  );
+}
+
+function CommandOutput(props: { result: CmdOutputObservation }): JSX.Element {
+  const { result } = props;
+  const { trans } = useServices();
+  return (
+    <>
+      {result.content && (
+        <div
+          className="jp-OpenHands-terminal"
+          role="group"
+          aria-label={trans.__('Output')}
+          tabIndex={0}
+        >
+          <TerminalText text={result.content} />
+        </div>
+      )}
+      <StoredNote content={result.full_output} name="output.txt" />
+      {result.jobs && result.jobs.length > 0 && (
+        <ul
+          className="jp-OpenHands-quiet"
+          aria-label={trans.__('Background jobs')}
+        >
+          {result.jobs.map(job => (
+            <li key={job.id}>
+              {revealOnOneLine(
+                `[${job.id}] ${job.pid} ${job.status} ${job.command ?? ''}`
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function CellOutput(props: {
+  session: string;
+  result: IPythonOutputObservation;
+}): JSX.Element {
+  const { session, result } = props;
+  const { trans } = useServices();
+  const question = result.input_requested;
+  return (
+    <>
+      <Outputs session={session} outputs={result.outputs ?? []} />
+      {typeof question === 'string' && (
+        <p className="jp-OpenHands-quiet">
+          {trans.__(
+            'The code asked for input, which nobody can give here: “%1”',
+            question
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function FileText({ result }: { result: FileReadObservation }): JSX.Element {
+  const { trans } = useServices();
+  return (
+    <Fold summary={trans.__('Show what was read')}>
+      <Code
+        text={result.content}
+        path={result.is_dir ? undefined : result.path}
+        label={trans.__('What was read')}
+      />
+    </Fold>
+  );
+}
+
+/**
+ * The files or lines that a search found.
+ */
+function Found(props: {
+  result: FileGlobObservation | FileGrepObservation;
+}): JSX.Element | null {
+  const { result } = props;
+  const { trans } = useServices();
+  const lines =
+    result.type === 'FileGlobObservation'
+      ? (result.files ?? [])
+      : (result.matches ?? []).map(
+          ({ path, line, text }) => `${path ? `${path}:` : ''}${line}: ${text}`
+        );
+  return (
+    <>
+      {lines.length > 0 && (
+        <Fold summary={trans.__('Show what was found')}>
+          <Code text={lines.join('\n')} label={trans.__('What was found')} />
+        </Fold>
+      )}
+      {result.notice && <p className="jp-OpenHands-quiet">{result.notice}</p>}
+    </>
+  );
+}
+
+/**
+ * What went wrong, and what to do about it.
+ */
+export function Problem(props: {
+  error: Pick<ErrorObservation, 'message' | 'hint'> & { code?: string };
+}): JSX.Element {
+  const { code, message, hint } = props.error;
+  const { model, trans } = useServices();
+  return (
+    <div className="jp-OpenHands-error">
+      <p>{message}</p>
+      {hint && <p className="jp-OpenHands-hint">{hint}</p>}
+      {leadsToSettings(code) && (
+        <button
+          type="button"
+          className="jp-OpenHands-textButton"
+          onClick={() => model.show('settings')}
+        >
+          {trans.__('Open the settings')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function leadsToSettings(code = ''): boolean {
+  return code.startsWith('model_') || code === 'sandbox_image_missing';
+}

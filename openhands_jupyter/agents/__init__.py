@@ -1,0 +1,8 @@
+"""Agents: what decides on the next action."""
+
+from __future__ import annotations
+
+from .base import Agent
+from .codeact import CodeActAgent
+
+__all__ = ["Agent", "CodeActAgent"]

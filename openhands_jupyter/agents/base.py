@@ -1,0 +1,102 @@
+"""What an agent is to the controller: it looks at the state and says what to do next."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+from uuid import uuid4
+
+import msgspec
+
+from ..events import Action, State
+from ..llm.base import Delta, LanguageModel, Message, Response, Tool
+
+
+class Agent(ABC):
+    """Decides on the next action of a session.
+
+    A subclass implements `step`; everything else is there for it to use.
+
+    Parameters
+    ----------
+    llm
+        The session's language model, whichever it is set to at the time of a call.
+    workspace
+        The folder that the session works in.
+    on_delta
+        Told each piece of a model response as it arrives.
+    on_response
+        Told each whole model response, and the seconds that it took.
+
+    Attributes
+    ----------
+    name
+        Name under which the agent is chosen.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(
+        self,
+        llm: LanguageModel,
+        workspace: Path,
+        on_delta: Callable[[Delta], None] = lambda delta: None,
+        on_response: Callable[[Response, float], None] = lambda response, seconds: None,
+    ) -> None:
+        self.llm = llm
+        self.workspace = workspace
+        self._on_delta = on_delta
+        self._on_response = on_response
+
+    @abstractmethod
+    async def step(self, state: State) -> Action:
+        """Say what to do next.
+
+        Parameters
+        ----------
+        state
+            The session so far; not to be changed.
+
+        Returns
+        -------
+        Action
+            The next action. A `FinishAction` ends the task, an `AgentMessageAction` with
+            ``wait_for_response`` waits for the person.
+
+        Raises
+        ------
+        ModelError
+            When the model could not be asked.
+        """
+
+    def system_message(self, state: State) -> tuple[str, list[str]] | None:
+        """The system prompt and the names of the tools, for the log; None if there is none."""
+        return None
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Response:
+        """Ask the session's model, streaming, with its use counted.
+
+        Parameters
+        ----------
+        messages, tools
+            As in `LanguageModel.complete`.
+
+        Returns
+        -------
+        Response
+            The whole response, with an id that no other has.
+
+        Raises
+        ------
+        ModelError
+            When the call failed.
+        """
+        started = time.monotonic()
+        response = await self.llm.complete(messages, tools, self._on_delta)
+        # Some servers give every response the same id, or none.
+        response = msgspec.structs.replace(response, id=f"{response.id}/{uuid4().hex[:8]}")
+        self._on_response(response, time.monotonic() - started)
+        return response

@@ -1,0 +1,133 @@
+"""The CodeAct agent: it acts through code, and through tools that a model calls."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import msgspec
+
+from ..errors import ModelError
+from ..events import (
+    Action,
+    AgentMessageAction,
+    ErrorObservation,
+    Event,
+    InvalidToolCallAction,
+    ModelCall,
+    NetworkAccessAction,
+    NetworkRefusedObservation,
+    State,
+    UserRejectObservation,
+)
+from ..llm.base import Message, Response, ToolCall
+from .base import Agent
+from .history import PromptHistory
+from .tools import TOOLS, descriptions, parse
+
+
+class CodeActAgent(Agent):
+    """Asks the model what to do next and turns its tool calls into actions.
+
+    Several calls in one response become actions one after the other; a new message, a rejection
+    or an interruption drops those that are left, because the model planned them without knowing.
+    """
+
+    name = "codeact"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._history = PromptHistory()
+        self._planned: deque[Action] = deque()
+        self._tools = descriptions()
+
+    def system_message(self, state: State) -> tuple[str, list[str]]:
+        """The prompt, which tells the isolation in force and not the one that was asked for."""
+        text = _template().render(workspace=self.workspace, isolation=state.isolation)
+        return text, list(TOOLS)
+
+    async def step(self, state: State) -> Action:
+        self._history.extend(state.history)
+        if self._overtaken(state):
+            self._planned.clear()
+        if not self._planned:
+            system, _ = self.system_message(state)
+            messages = [Message(role="system", content=system), *self._history.messages()]
+            response = await self.complete(messages, self._tools)
+            self._planned.extend(actions_of(response))
+        return self._planned.popleft()
+
+    def _overtaken(self, state: State) -> bool:
+        match next(filter(_is_of_agent, reversed(state.history)), None):
+            case UserRejectObservation() | ErrorObservation(code="interrupted" | "stopped"):
+                return True
+        return bool(state.queued)
+
+
+def _is_of_agent(event: Event) -> bool:
+    """Whether this is about what the agent did, and not about what its sandbox may reach."""
+    return not isinstance(event, NetworkAccessAction | NetworkRefusedObservation)
+
+
+def actions_of(response: Response) -> list[Action]:
+    """The actions that a model's response means.
+
+    Raises
+    ------
+    ModelError
+        When the response is empty.
+    """
+    if response.tool_calls:
+        ids = _distinct_ids(response)
+        actions = [
+            _action_of(call, id, response)
+            for call, id in zip(response.tool_calls, ids, strict=True)
+        ]
+        if response.text and not actions[0].thought:
+            actions[0] = msgspec.structs.replace(actions[0], thought=response.text)
+        return actions
+    if response.text.strip():
+        call = ModelCall(response_id=response.id, model=response.model)
+        return [AgentMessageAction(content=response.text, wait_for_response=True, llm=call)]
+    raise ModelError(
+        "model_empty",
+        f"The model {response.model} answered with nothing.",
+        "Press run to ask it again, or choose another model.",
+    )
+
+
+def _distinct_ids(response: Response) -> list[str]:
+    """Ids of the tool calls; some servers give all of them the same, or none."""
+    ids = [call.id for call in response.tool_calls]
+    if all(ids) and len(set(ids)) == len(ids):
+        return ids
+    return [f"{response.id}-{index}" for index in range(len(ids))]
+
+
+def _action_of(call: ToolCall, call_id: str, response: Response) -> Action:
+    origin = ModelCall(
+        response_id=response.id,
+        model=response.model,
+        tool_call_id=call_id,
+        tool_name=call.name,
+    )
+    try:
+        action = parse(call.name, call.arguments)
+    except ValueError as error:
+        origin = msgspec.structs.replace(origin, arguments=call.arguments)
+        action = InvalidToolCallAction(message=str(error))
+    return msgspec.structs.replace(action, llm=origin)
+
+
+@cache
+def _template() -> jinja2.Template:
+    folder = Path(__file__).parent / "prompts"
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=False,
+    )
+    return environment.get_template("codeact.j2")

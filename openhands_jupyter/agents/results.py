@@ -1,0 +1,191 @@
+"""Observations as the text that a model reads as the result of its tool call."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from ..events import (
+    Blob,
+    CmdOutputObservation,
+    ErrorObservation,
+    Event,
+    FileEditObservation,
+    FileGlobObservation,
+    FileGrepObservation,
+    FileReadObservation,
+    FileWriteObservation,
+    IPythonOutputObservation,
+    NetworkAccess,
+    NetworkAccessAction,
+    NetworkRefusal,
+    NetworkRefusedObservation,
+    Output,
+    UserRejectObservation,
+)
+from ..events.blobs import cut
+from ..events.shown import as_data, without_escapes
+from ..notebooks.screen import settled
+
+LIMIT = 30_000
+"""Characters of one result that a model is shown."""
+
+COMMAND_LIMIT = 200
+"""Characters of a background job's command."""
+
+STILL_RUNNING = (
+    "[still running; wait on with an empty command, type into it with is_input, or end it with "
+    "is_input C-c]"
+)
+
+
+@singledispatch
+def result(event: Event) -> str:
+    """What a model is told of an event that answers its call."""
+    return "Done."
+
+
+@result.register
+def _(event: CmdOutputObservation) -> str:
+    if event.interrupted:
+        end = f"[interrupted: {event.interrupted}]"
+    elif event.running:
+        end = STILL_RUNNING
+    else:
+        end = f"[exit code: {event.exit_code}, cwd: {event.cwd}]"
+    jobs = [
+        f"\n[job {job.id}, pid {job.pid}, {job.status}: {_line(job.command)}]" for job in event.jobs
+    ]
+    return f"{_data(settled(event.content))}{end}{''.join(jobs)}"
+
+
+@result.register
+def _(event: IPythonOutputObservation) -> str:
+    text = "".join(_output(output) for output in event.outputs)
+    if event.input_requested is not None:
+        text += f"\n(input() asked {event.input_requested!r}; nobody can answer it here.)"
+    end = f"[interrupted: {event.interrupted}]" if event.interrupted else ""
+    return f"{_data(text)}{end or ('[ok]' if event.ok else '[error]')}"
+
+
+@result.register
+def _(event: FileReadObservation) -> str:
+    if event.is_dir:
+        return f"Entries of {event.path}:\n{_data(event.content)}"
+    lines = event.content.removesuffix("\n").split("\n") if event.content else []
+    numbered = "\n".join(f"{event.start + n:6}\t{line}" for n, line in enumerate(lines))
+    last = event.start + len(lines) - 1
+    return f"Lines {event.start} to {last} of {event.total_lines}:\n{_data(numbered)}"
+
+
+@result.register
+def _(event: FileWriteObservation) -> str:
+    lines = len(text_of(event.content).splitlines())
+    return f"{'Created' if event.created else 'Wrote'} {event.path} ({lines} lines)."
+
+
+@result.register
+def _(event: FileEditObservation) -> str:
+    return f"Changed {event.path}. Read it to see the result."
+
+
+@result.register
+def _(event: FileGlobObservation) -> str:
+    found = _counted(event.total, "file", len(event.files))
+    return f"{found}\n{_data(chr(10).join(event.files))}{event.notice}".rstrip()
+
+
+@result.register
+def _(event: FileGrepObservation) -> str:
+    found = _counted(event.total, "line", len(event.matches), f" in {_number(event.files, 'file')}")
+    lines = (
+        f"{match.path}:{match.line}:{match.text}" if match.path else f"{match.line}:{match.text}"
+        for match in event.matches
+    )
+    return f"{found}\n{_data(chr(10).join(lines))}{event.notice}".rstrip()
+
+
+@result.register
+def _(event: UserRejectObservation) -> str:
+    return f"The user rejected this action{f': {event.reason}' if event.reason else '.'}"
+
+
+@result.register
+def _(event: ErrorObservation) -> str:
+    if event.code == "refused":
+        return f"Not executed: {event.message} {event.hint}".rstrip()
+    return f"Error ({event.code}): {event.message} {event.hint}".rstrip()
+
+
+def _counted(total: int, what: str, shown: int, where: str = "") -> str:
+    found = f"Found {_number(total, what)}{where if total else ''}"
+    return f"{found}; the first {shown:,}:" if shown < total else f"{found}."
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _line(text: str) -> str:
+    return cut(" ".join(without_escapes(text).split()), COMMAND_LIMIT)
+
+
+_REFUSALS: dict[NetworkRefusal, str] = {
+    "not_listed": "is not among the hosts that may be reached",
+    "ip_address": "was not reached: hosts are reached by name only, never by IP address",
+    "local_address": "is in a local network, which only an administrator can open",
+    "unresolved": "was not found: its name leads to no address",
+    "unreachable": "does not answer",
+}
+
+_ACCESS: dict[NetworkAccess, str] = {
+    "once": "allowed the sandbox to reach {} during the next command or cell",
+    "session": "allowed the sandbox to reach {} in this session",
+    "revoked": "no longer allows the sandbox to reach {}",
+}
+
+
+def refusal(event: NetworkRefusedObservation) -> str:
+    """Say that a place was not reached, and why."""
+    return f"Network: {event.host}:{event.port} {_REFUSALS[event.reason]}."
+
+
+def access_changed(event: NetworkAccessAction) -> str:
+    """Say that a place may be reached from now on, or no longer."""
+    return f"The person {_ACCESS[event.access].format(f'{event.host}:{event.port}')}."
+
+
+def text_of(content: str | Blob) -> str:
+    """A text, or what a blob shows of it."""
+    return content.preview if isinstance(content, Blob) else content
+
+
+def _data(text: str) -> str:
+    return as_data(cut(without_escapes(text), LIMIT))
+
+
+def _output(output: Output) -> str:
+    """One output of a cell: its plainest form, and what else the person sees."""
+    if output.kind in ("stream", "error"):
+        return settled(text_of(output.text)).rstrip("\n") + "\n"
+    lines = []
+    plain = output.data.get("text/plain")
+    if plain is not None:
+        lines.append(_mime_text(plain))
+    for mime, content in output.data.items():
+        if mime.startswith("image/"):
+            lines.append(f"[{mime} output, {_size(content)} bytes, shown to the person]")
+        elif plain is None:
+            lines.append(_mime_text(content))
+    return "\n".join(lines) + "\n"
+
+
+def _mime_text(content: object) -> str:
+    if isinstance(content, dict) and content.get("type") == "Blob":
+        return str(content.get("preview", ""))
+    return text_of(content) if isinstance(content, (str, Blob)) else str(content)
+
+
+def _size(content: object) -> int:
+    if isinstance(content, dict):
+        return int(content.get("size", 0))
+    return content.size if isinstance(content, Blob) else len(str(content))

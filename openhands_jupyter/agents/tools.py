@@ -1,0 +1,416 @@
+"""The tools of the CodeAct agent: the arguments that a model gives, and the actions they mean."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Any, ClassVar, Self
+
+import msgspec
+from msgspec import Meta
+
+from ..events import (
+    Action,
+    AgentMessageAction,
+    AgentThinkAction,
+    Blob,
+    CmdRunAction,
+    FileEditAction,
+    FileGlobAction,
+    FileGrepAction,
+    FileReadAction,
+    FileWriteAction,
+    FinishAction,
+    IPythonRunCellAction,
+    Risk,
+    RiskLevel,
+    Task,
+    TaskTrackingAction,
+)
+from ..events.actions import EditCommand
+from ..llm.base import Tool
+
+
+class ToolArguments(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The arguments of one tool, as a model writes them."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    action_type: ClassVar[type[Action]]
+
+    @abstractmethod
+    def to_action(self) -> Action:
+        """The action that these arguments mean."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, action: Any) -> Self:
+        """The arguments that mean `action`, which is of this tool's ``action_type``."""
+
+
+Risky = Annotated[
+    RiskLevel,
+    Meta(
+        description="How risky you hold this to be for the user. 'high' for what deletes, "
+        "installs, reaches outside the workspace, or cannot be undone."
+    ),
+]
+Timeout = Annotated[
+    float,
+    Meta(ge=0, le=86_400, description="Seconds after which it is stopped; 0 for the default."),
+]
+Path = Annotated[str, Meta(description="Path relative to the workspace.")]
+
+
+class Gated(ToolArguments, kw_only=True):
+    """Arguments of a tool that does something, rated by the model itself."""
+
+    security_risk: Risky = "low"
+
+    def rate(self, action: Action) -> Action:
+        """`action` with the model's rating, where it is more than low."""
+        if self.security_risk == "low":
+            return action
+        reason = f"The model itself rates this as {self.security_risk} risk."
+        return msgspec.structs.replace(
+            action, risk=Risk(level=self.security_risk, reasons=[reason])
+        )
+
+
+class ExecuteIPythonCell(Gated, kw_only=True):
+    name = "execute_ipython_cell"
+    description = (
+        "Run Python code in the sandbox's IPython kernel. Variables, imports and functions persist "
+        "between calls. What the last expression gives, what is printed and figures are shown to "
+        "you and to the user. Prefer this for computing and for working with data."
+    )
+    action_type = IPythonRunCellAction
+
+    code: Annotated[str, Meta(description="The code of the cell.")]
+    timeout: Timeout = 0.0
+
+    def to_action(self) -> Action:
+        return self.rate(IPythonRunCellAction(code=self.code, timeout=self.timeout or None))
+
+    @classmethod
+    def of(cls, action: IPythonRunCellAction) -> Self:
+        return cls(code=action.code, timeout=action.timeout or 0.0)
+
+
+class ExecuteBash(Gated, kw_only=True):
+    name = "execute_bash"
+    description = (
+        "Run a command in the sandbox's persistent bash shell, which starts in the workspace. "
+        "Folder and environment persist between calls. Start services with '</dev/null &': a "
+        "background job that reads the terminal is suspended. What jobs print comes with your next "
+        "command. Without a timeout, a command "
+        "that prints nothing for 30 seconds is left running and you get its output so far; with "
+        "one it is waited for, then stopped. While a command runs, no other can be started: wait "
+        "on with an empty command, type a line into it with is_input, or send it a key with "
+        "is_input: C-c to interrupt, C-d for the end of input, C-z to suspend."
+    )
+    action_type = CmdRunAction
+
+    command: Annotated[
+        str,
+        Meta(
+            description="The command; empty to wait for the one that still runs. With is_input, "
+            "a line of text for it, or one of the keys C-c, C-d, C-z, C-\\, Enter, Tab, Escape, "
+            "Up, Down, Left, Right, Backspace."
+        ),
+    ]
+    timeout: Timeout = 0.0
+    is_input: Annotated[
+        bool, Meta(description="Whether the command is input for the one that still runs.")
+    ] = False
+
+    def to_action(self) -> Action:
+        return self.rate(
+            CmdRunAction(command=self.command, timeout=self.timeout or None, is_input=self.is_input)
+        )
+
+    @classmethod
+    def of(cls, action: CmdRunAction) -> Self:
+        return cls(command=action.command, timeout=action.timeout or 0.0, is_input=action.is_input)
+
+
+class ReadFile(Gated, kw_only=True):
+    name = "read_file"
+    description = "Read a text file, whole or some of its lines, or list a folder."
+    action_type = FileReadAction
+
+    path: Path
+    start: Annotated[int, Meta(ge=0, description="First line, from 1; 0 for the beginning.")] = 0
+    end: Annotated[int, Meta(ge=0, description="Last line, included; 0 for the end.")] = 0
+
+    def to_action(self) -> Action:
+        return self.rate(
+            FileReadAction(path=self.path, start=self.start or None, end=self.end or None)
+        )
+
+    @classmethod
+    def of(cls, action: FileReadAction) -> Self:
+        return cls(path=action.path, start=action.start or 0, end=action.end or 0)
+
+
+class WriteFile(Gated, kw_only=True):
+    name = "write_file"
+    description = "Write a whole text file, creating it and its folders as needed."
+    action_type = FileWriteAction
+
+    path: Path
+    content: Annotated[str, Meta(description="The whole content of the file.")]
+
+    def to_action(self) -> Action:
+        return self.rate(FileWriteAction(path=self.path, content=self.content))
+
+    @classmethod
+    def of(cls, action: FileWriteAction) -> Self:
+        content = action.content.preview if isinstance(action.content, Blob) else action.content
+        return cls(path=action.path, content=content)
+
+
+class EditFile(Gated, kw_only=True):
+    name = "edit_file"
+    description = (
+        "Change part of a text file. 'str_replace' puts new_str in the place of old_str, which "
+        "must occur exactly once; 'insert' puts new_str after line insert_line (0 for the top); "
+        "'undo' takes back the last write or edit of the file."
+    )
+    action_type = FileEditAction
+
+    path: Path
+    command: EditCommand
+    old_str: Annotated[str, Meta(description="Text to replace, exactly as in the file.")] = ""
+    new_str: Annotated[str, Meta(description="Text to put there.")] = ""
+    insert_line: Annotated[int, Meta(ge=0, description="Line after which to insert.")] = 0
+
+    def to_action(self) -> Action:
+        return self.rate(
+            FileEditAction(
+                path=self.path,
+                command=self.command,
+                old_str=self.old_str,
+                new_str=self.new_str,
+                insert_line=self.insert_line,
+            )
+        )
+
+    @classmethod
+    def of(cls, action: FileEditAction) -> Self:
+        return cls(
+            path=action.path,
+            command=action.command,
+            old_str=action.old_str,
+            new_str=action.new_str,
+            insert_line=action.insert_line,
+        )
+
+
+class FindFiles(Gated, kw_only=True):
+    name = "find_files"
+    description = (
+        "Find files by name, newest first. A pattern without a slash such as '*.py' looks in every "
+        "folder; one with a slash such as 'src/**/test_*.py' starts at the path. Hidden folders, "
+        "environments, __pycache__ and node_modules are left out, unless the path leads into one."
+    )
+    action_type = FileGlobAction
+
+    pattern: Annotated[str, Meta(description="With *, ?, [abc], and ** for any folders.")]
+    path: Annotated[str, Meta(description="The folder to search in.")] = "."
+
+    def to_action(self) -> Action:
+        return self.rate(FileGlobAction(pattern=self.pattern, path=self.path))
+
+    @classmethod
+    def of(cls, action: FileGlobAction) -> Self:
+        return cls(pattern=action.pattern, path=action.path)
+
+
+class SearchFiles(Gated, kw_only=True):
+    name = "search_files"
+    description = (
+        "Find the lines of text files that a regular expression (Python's) matches. Hidden "
+        "folders, environments, __pycache__, node_modules and binary files are left out, unless "
+        "the path leads into such a folder."
+    )
+    action_type = FileGrepAction
+
+    pattern: Annotated[str, Meta(description="The regular expression.")]
+    path: Annotated[str, Meta(description="The folder to search in, or a file.")] = "."
+    include: Annotated[
+        str, Meta(description="Only files that fit this pattern, such as '*.py'.")
+    ] = ""
+    ignore_case: bool = False
+
+    def to_action(self) -> Action:
+        return self.rate(
+            FileGrepAction(
+                pattern=self.pattern,
+                path=self.path,
+                include=self.include,
+                ignore_case=self.ignore_case,
+            )
+        )
+
+    @classmethod
+    def of(cls, action: FileGrepAction) -> Self:
+        return cls(
+            pattern=action.pattern,
+            path=action.path,
+            include=action.include,
+            ignore_case=action.ignore_case,
+        )
+
+
+class Think(ToolArguments, kw_only=True):
+    name = "think"
+    description = "Note a thought about a difficult problem. Nothing is executed."
+    action_type = AgentThinkAction
+
+    thought: str
+
+    def to_action(self) -> Action:
+        return AgentThinkAction(thought=self.thought)
+
+    @classmethod
+    def of(cls, action: AgentThinkAction) -> Self:
+        return cls(thought=action.thought)
+
+
+class UpdatePlan(ToolArguments, kw_only=True):
+    name = "update_plan"
+    description = (
+        "State your plan for a task of several steps, whole and with the state of each step; "
+        "again whenever it changes. The user sees it as a check list."
+    )
+    action_type = TaskTrackingAction
+
+    tasks: list[Task]
+
+    def to_action(self) -> Action:
+        return TaskTrackingAction(tasks=self.tasks)
+
+    @classmethod
+    def of(cls, action: TaskTrackingAction) -> Self:
+        return cls(tasks=action.tasks)
+
+
+class AskUser(ToolArguments, kw_only=True):
+    name = "ask_user"
+    description = (
+        "Ask the user a question and wait for the answer. Only for what you cannot find out."
+    )
+    action_type = AgentMessageAction
+
+    question: str
+    options: Annotated[list[str], Meta(description="Answers to choose from, if any.")] = []
+
+    def to_action(self) -> Action:
+        return AgentMessageAction(
+            content=self.question, options=self.options, wait_for_response=True
+        )
+
+    @classmethod
+    def of(cls, action: AgentMessageAction) -> Self:
+        return cls(question=action.content, options=action.options)
+
+
+class Finish(ToolArguments, kw_only=True):
+    name = "finish"
+    description = "End the task when it is done, or when you cannot go on."
+    action_type = FinishAction
+
+    message: Annotated[
+        str, Meta(description="What was done and found, in Markdown, briefly, for the user.")
+    ]
+
+    def to_action(self) -> Action:
+        return FinishAction(message=self.message)
+
+    @classmethod
+    def of(cls, action: FinishAction) -> Self:
+        return cls(message=action.message)
+
+
+TOOLS: dict[str, type[ToolArguments]] = {
+    tool.name: tool
+    for tool in (
+        ExecuteIPythonCell,
+        ExecuteBash,
+        ReadFile,
+        WriteFile,
+        EditFile,
+        FindFiles,
+        SearchFiles,
+        Think,
+        UpdatePlan,
+        AskUser,
+        Finish,
+    )
+}
+
+
+def descriptions() -> list[Tool]:
+    """The tools as a model is told of them."""
+    return [
+        Tool(name=tool.name, description=tool.description, parameters=_parameters(tool))
+        for tool in TOOLS.values()
+    ]
+
+
+def parse(name: str, arguments: str) -> Action:
+    """The action that a tool call means.
+
+    Parameters
+    ----------
+    name
+        Name of the tool.
+    arguments
+        JSON text as a model wrote it. Nulls count as left out, and numbers may be written as text.
+
+    Raises
+    ------
+    ValueError
+        When there is no such tool or the arguments do not fit; the message tells the model how
+        to mend the call.
+    """
+    tool = TOOLS.get(name)
+    if tool is None:
+        raise ValueError(f"There is no tool {name!r}. The tools are: {', '.join(TOOLS)}.")
+    try:
+        given = msgspec.json.decode(arguments or "{}")
+        if isinstance(given, dict):
+            given = {key: value for key, value in given.items() if value is not None}
+        return msgspec.convert(given, tool, strict=False).to_action()
+    except msgspec.DecodeError as error:
+        what = "are not as its schema says" if isinstance(error, msgspec.ValidationError) else ""
+        raise ValueError(
+            f"The arguments of {name} {what or 'are not valid JSON'}: {error}. Call it again."
+        ) from error
+
+
+def arguments_of(action: Action) -> tuple[str, str] | None:
+    """Name and arguments (JSON text) of the tool call that means `action`; None if none does."""
+    for tool in TOOLS.values():
+        if tool.action_type is type(action):
+            return tool.name, msgspec.json.encode(tool.of(action)).decode()
+    return None
+
+
+def _parameters(tool: type[ToolArguments]) -> dict[str, Any]:
+    """JSON Schema of the arguments in one piece, as providers want it, without references."""
+    (_,), components = msgspec.json.schema_components([tool], ref_template="{name}")
+    inlined = _inline(components[tool.__name__], components)
+    assert isinstance(inlined, dict)
+    return inlined
+
+
+def _inline(schema: Any, components: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inline(item, components) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inline(components[schema["$ref"]], components)
+    noise = ("title",) if schema.get("type") == "object" else ()
+    return {key: _inline(value, components) for key, value in schema.items() if key not in noise}

@@ -1,0 +1,270 @@
+"""Events as lines of text."""
+
+from __future__ import annotations
+
+from functools import singledispatchmethod
+
+from ..agents.results import access_changed, refusal, text_of
+from ..events import (
+    Action,
+    AgentMessageAction,
+    AgentStateChangedObservation,
+    AgentThinkAction,
+    Blob,
+    CheckpointObservation,
+    CmdOutputObservation,
+    CmdRunAction,
+    ConfirmationAction,
+    ErrorObservation,
+    Event,
+    FileEditAction,
+    FileEditObservation,
+    FileGlobAction,
+    FileGlobObservation,
+    FileGrepAction,
+    FileGrepObservation,
+    FileReadAction,
+    FileReadObservation,
+    FilesRestoredObservation,
+    FileWriteAction,
+    FileWriteObservation,
+    FinishAction,
+    InvalidToolCallAction,
+    IPythonOutputObservation,
+    IPythonRunCellAction,
+    IsolationObservation,
+    NetworkAccessAction,
+    NetworkRefusedObservation,
+    NoCheckpointObservation,
+    Output,
+    RejectAction,
+    ReplayObservation,
+    SandboxReleasedObservation,
+    TaskTrackingAction,
+    UserMessageAction,
+    UserRejectObservation,
+)
+from .terminal import Terminal, inert
+
+_MARKS = {"todo": "[ ]", "in_progress": "[>]", "done": "[x]"}
+_LEVELS = {"green": "green", "amber": "yellow", "red": "red"}
+
+
+HOW_TO_LIST = "To list it, set network_rules in the section [sandbox] of config.toml."
+
+
+class Timeline:
+    """Prints each event as a person reads it."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def show(self, event: Event) -> None:
+        """Print one event; what matters to nobody is left out."""
+        if isinstance(event, Action) and event.thought and not isinstance(event, AgentThinkAction):
+            self._block("", event.thought)
+        self._show(event)
+
+    def _head(self, event: Event, text: str, colour: str = "bold") -> None:
+        self._terminal.print(f"{event.id:>4}  {inert(text)}", colour)
+
+    def _block(self, mark: str, text: str, colour: str = "") -> None:
+        for line in inert(text).rstrip("\n").split("\n"):
+            self._terminal.print(f"      {mark}{line}", colour)
+
+    @singledispatchmethod
+    def _show(self, event: Event) -> None:
+        """Events that have no line of their own."""
+
+    @_show.register
+    def _(self, event: UserMessageAction) -> None:
+        self._head(event, f"You: {event.content}", "cyan")
+
+    @_show.register
+    def _(self, event: AgentMessageAction) -> None:
+        self._head(event, "Agent:")
+        self._block("", event.content)
+        for number, option in enumerate(event.options, 1):
+            self._block(f"{number}. ", option)
+
+    @_show.register
+    def _(self, event: AgentThinkAction) -> None:
+        self._head(event, "Thinks", "dim")
+        self._block("", event.thought, "dim")
+
+    @_show.register
+    def _(self, event: IPythonRunCellAction) -> None:
+        self._head(event, "Runs Python")
+        self._block("> ", event.code)
+
+    @_show.register
+    def _(self, event: CmdRunAction) -> None:
+        if event.is_input:
+            self._head(event, "Types into the running command")
+            self._block("< ", event.command)
+        elif event.command:
+            self._head(event, "Runs a command")
+            self._block("$ ", event.command)
+        else:
+            self._head(event, "Waits for the running command")
+
+    @_show.register
+    def _(self, event: FileReadAction) -> None:
+        self._head(event, f"Reads {event.path}")
+
+    @_show.register
+    def _(self, event: FileWriteAction) -> None:
+        self._head(event, f"Writes {event.path}")
+        self._block("+ ", text_of(event.content), "green")
+        if isinstance(event.content, Blob):
+            self._block("", f"(all {event.content.size:,} bytes: blobs/{event.content.sha256})")
+
+    @_show.register
+    def _(self, event: FileEditAction) -> None:
+        self._head(event, f"Edits {event.path} ({event.command})")
+        if event.old_str:
+            self._block("- ", event.old_str, "red")
+        if event.new_str:
+            self._block("+ ", event.new_str, "green")
+
+    @_show.register
+    def _(self, event: FileGlobAction) -> None:
+        self._head(event, f"Finds files: {event.pattern} in {event.path}")
+
+    @_show.register
+    def _(self, event: FileGrepAction) -> None:
+        include = f", files {event.include}" if event.include else ""
+        self._head(event, f"Searches files: {event.pattern} in {event.path}{include}")
+
+    @_show.register
+    def _(self, event: InvalidToolCallAction) -> None:
+        self._head(event, f"Called a tool wrongly: {event.message}", "dim")
+
+    @_show.register
+    def _(self, event: TaskTrackingAction) -> None:
+        self._head(event, "Plan")
+        for task in event.tasks:
+            self._block(f"{_MARKS[task.status]} ", task.title)
+
+    @_show.register
+    def _(self, event: FinishAction) -> None:
+        self._head(event, "Done", "green")
+        self._block("", event.message)
+
+    @_show.register
+    def _(self, event: RejectAction) -> None:
+        self._head(event, "Declined", "red")
+        self._block("", event.message)
+
+    @_show.register
+    def _(self, event: ConfirmationAction) -> None:
+        verb = "Approved" if event.decision == "approve" else "Rejected"
+        self._head(event, f"{verb} action {event.cause}. {event.reason}".rstrip(), "cyan")
+
+    @_show.register
+    def _(self, event: CheckpointObservation) -> None:
+        if event.changed:
+            number = f"{event.changed} file{'s' if event.changed > 1 else ''}"
+            self._head(event, f"This turn changed {number}", "dim")
+
+    @_show.register
+    def _(self, event: FilesRestoredObservation) -> None:
+        self._head(event, f"Restored {event.restored} paths, removed {event.removed}", "green")
+        for left in event.conflicts:
+            self._block("", f"Left alone: {left.path}: {left.reason}", "yellow")
+        for failed in event.failed:
+            self._block("", f"Not restored: {failed.path}: {failed.reason}", "red")
+
+    @_show.register
+    def _(self, event: ReplayObservation) -> None:
+        colour = "green" if event.done == event.cells else "yellow"
+        self._head(event, f"Ran {event.done} of {event.cells} cells again. {event.reason}", colour)
+
+    @_show.register
+    def _(self, event: NoCheckpointObservation) -> None:
+        self._head(event, f"{event.message} {event.hint}", "yellow")
+
+    @_show.register
+    def _(self, event: CmdOutputObservation) -> None:
+        self._block("", event.content)
+        if event.running:
+            self._head(event, "Command still running", "yellow")
+        else:
+            end = event.interrupted or f"exit code {event.exit_code}"
+            self._head(event, f"Command ended: {end}", "dim" if event.exit_code == 0 else "red")
+        for job in event.jobs:
+            self._block("", f"Job {job.id}, pid {job.pid}, {job.status}: {job.command}", "dim")
+
+    @_show.register
+    def _(self, event: IPythonOutputObservation) -> None:
+        for output in event.outputs:
+            self._block("", _output_text(output), "red" if output.kind == "error" else "")
+        end = event.interrupted or ("ok" if event.ok else "error")
+        self._head(event, f"Cell ended: {end}", "dim" if event.ok else "red")
+
+    @_show.register
+    def _(self, event: FileReadObservation) -> None:
+        what = "folder" if event.is_dir else f"{event.total_lines} lines"
+        self._head(event, f"Read {event.path}: {what}", "dim")
+
+    @_show.register
+    def _(self, event: FileWriteObservation) -> None:
+        self._head(event, f"{'Created' if event.created else 'Wrote'} {event.path}", "dim")
+
+    @_show.register
+    def _(self, event: FileEditObservation) -> None:
+        self._head(event, f"Changed {event.path}", "dim")
+
+    @_show.register
+    def _(self, event: FileGlobObservation) -> None:
+        for file in event.files:
+            self._block("", file)
+        self._head(event, f"Found {event.total} files. {event.notice}".rstrip(), "dim")
+
+    @_show.register
+    def _(self, event: FileGrepObservation) -> None:
+        for match in event.matches:
+            self._block("", f"{match.path}:{match.line}: {match.text}")
+        found = f"Found {event.total} lines in {event.files} files. {event.notice}"
+        self._head(event, found.rstrip(), "dim")
+
+    @_show.register
+    def _(self, event: UserRejectObservation) -> None:
+        self._head(event, "Not executed", "yellow")
+
+    @_show.register
+    def _(self, event: ErrorObservation) -> None:
+        self._head(event, f"{event.message} {event.hint}".rstrip(), "red")
+
+    @_show.register
+    def _(self, event: IsolationObservation) -> None:
+        text = f"Sandbox: {event.level} ({event.backend}). {event.summary} {event.notice}"
+        self._head(event, text.rstrip(), _LEVELS[event.level])
+
+    @_show.register
+    def _(self, event: SandboxReleasedObservation) -> None:
+        self._head(event, event.reason, "dim")
+
+    @_show.register
+    def _(self, event: NetworkRefusedObservation) -> None:
+        hint = f" {HOW_TO_LIST}" if event.reason == "not_listed" else ""
+        self._head(event, f"{refusal(event)}{hint}", "yellow")
+
+    @_show.register
+    def _(self, event: NetworkAccessAction) -> None:
+        self._head(event, access_changed(event), "cyan")
+
+    @_show.register
+    def _(self, event: AgentStateChangedObservation) -> None:
+        if event.code:
+            self._head(event, f"{event.reason} {event.hint}".rstrip(), "red")
+
+
+def _output_text(output: Output) -> str:
+    """The plainest form of a cell's output."""
+    if output.kind in ("stream", "error"):
+        return text_of(output.text)
+    plain = output.data.get("text/plain")
+    if isinstance(plain, str):
+        return plain
+    return f"({', '.join(output.data)})"

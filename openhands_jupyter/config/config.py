@@ -1,0 +1,216 @@
+"""One place that settles every setting, and knows why it has the value it has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import Conflict
+from ..llm.base import ModelConfig
+from .home import Home
+from .layers import Layer, Origin, from_environment, from_file, from_mapping
+from .providers import GENERIC_KEY, PROVIDERS, provider_of
+from .secrets import Secrets
+from .settings import NAMES, TOUR_MODEL, Settings, convert
+
+PANEL_FILE = "settings.json"
+TOML_FILE = "config.toml"
+
+
+class Config:
+    """The settings in force, from all the places that may set them.
+
+    The order, weakest first: defaults, ``<home>/config.toml``, ``<root>/.openhands/config.toml``
+    (only what cannot weaken safety), the environment, traitlets, the panel, the command line. A
+    setting that the administrator locked takes its value from traitlets, else the default.
+
+    Parameters
+    ----------
+    root
+        The folder that the person works in: the server's root, or the current folder.
+    traits
+        What the server's configuration sets, by setting; ``locked`` lists locked settings.
+    overrides
+        What the command line sets, by setting.
+    environ
+        The environment.
+
+    Attributes
+    ----------
+    root
+        As given, links resolved.
+    secrets
+        API keys and the like.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        traits: Mapping[str, Any] | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.root = root.resolve()
+        self._home = Home(environ)
+        given = dict(traits or {})
+        self.locked = frozenset(given.pop("locked", ()))
+        user_file = from_file(self._home.path / TOML_FILE)
+        self._project = from_file(self.root / ".openhands" / TOML_FILE, workspace=self.root)
+        self._panel = self._read_panel()
+        self._layers = [
+            user_file,
+            self._project,
+            from_environment(environ),
+            from_mapping("traitlets", given),
+            self._panel,
+            from_mapping("command line", overrides or {}),
+        ]
+        self.secrets = Secrets(self._home, environ, user_file.api_key)
+        self._settle()
+
+    @property
+    def home(self) -> Path:
+        """The folder that sessions, settings and secrets are kept in; it may not exist yet."""
+        return self._home.path
+
+    @property
+    def sessions_folder(self) -> Path:
+        """The folder that holds a folder for each session; it may not exist yet."""
+        return self.home / "sessions"
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was left out of the settings and why, a sentence each."""
+        unknown = sorted(self.locked - set(NAMES))
+        locks = [f"{name} cannot be locked: there is no such setting." for name in unknown]
+        layers = [warning for layer in self._layers for warning in layer.warnings]
+        return layers + locks + self.secrets.warnings
+
+    def ensure_home(self) -> Path:
+        """The home folder, made if need be.
+
+        Raises
+        ------
+        HomeNotWritable
+            When it cannot be made or written to.
+        """
+        return self._home.ensure()
+
+    def home_problem(self) -> str:
+        """A sentence on why nothing can be kept in the home folder; empty if it can."""
+        problem = self._home.problem()
+        return problem.message if problem else ""
+
+    def origin(self, name: str) -> Origin:
+        """The place that the setting's value comes from."""
+        return self._origins[name]
+
+    def require_unlocked(self, names: Iterable[str]) -> None:
+        """Refuse to go on if one of these settings is locked.
+
+        Raises
+        ------
+        Conflict
+            Naming the setting.
+        """
+        for name in names:
+            if name in self.locked:
+                raise Conflict(
+                    "setting_locked",
+                    f"The administrator has locked the setting “{name}”.",
+                    "Ask the administrator of this Jupyter server.",
+                )
+
+    def update_panel(self, changes: Mapping[str, Any]) -> None:
+        """Keep what the person set in the panel.
+
+        Parameters
+        ----------
+        changes
+            Settings by name; None removes the panel's value.
+
+        Raises
+        ------
+        Conflict
+            When a setting is locked.
+        HomeNotWritable
+            When it cannot be kept; nothing has changed then.
+        """
+        self.require_unlocked(changes)
+        values = {**self._panel.values, **changes}
+        values = {name: convert(name, v) for name, v in values.items() if v is not None}
+        self._home.write_json(PANEL_FILE, _lasting(values))
+        self._panel.values = values
+        self._settle()
+
+    def secrets_values(self) -> frozenset[str]:
+        """Every secret value known, for the masker."""
+        return self.secrets.values()
+
+    def model_config(self, name: str) -> ModelConfig:
+        """How to reach a model.
+
+        The configured address and ``LLM_API_KEY`` belong to the configured model; a model of
+        another provider, or one that only a workspace asks for, must not be sent them.
+
+        Parameters
+        ----------
+        name
+            The model, in LiteLLM's terms.
+
+        Returns
+        -------
+        ModelConfig
+            Without a key where none is known.
+        """
+        ours = self._goes_with_configured(name)
+        provider = PROVIDERS.get(provider_of(name))
+        key = self.secrets.get(GENERIC_KEY) if ours else None
+        if not key and provider and provider.key:
+            key = self.secrets.get(provider.key)
+        return ModelConfig(
+            model=name, api_key=key, base_url=self._settings.base_url if ours else None
+        )
+
+    def _goes_with_configured(self, name: str) -> bool:
+        model, _ = self._resolve("model", skip=self._project)
+        if model != TOUR_MODEL:
+            return provider_of(str(model)) == provider_of(name)
+        return name != self._project.values.get("model")
+
+    def _read_panel(self) -> Layer:
+        try:
+            values = self._home.read_json(PANEL_FILE)
+        except (OSError, msgspec.DecodeError) as error:
+            layer = Layer("panel")
+            layer.warnings.append(f"{self.home / PANEL_FILE} is left out: {error}.")
+            return layer
+        # Auto is never written; a file that says so was not written here.
+        return from_mapping("panel", _lasting(values))
+
+    def _resolve(self, name: str, skip: Layer | None = None) -> tuple[Any, Origin]:
+        for layer in reversed(self._layers):
+            if name in self.locked and layer.origin != "traitlets":
+                continue
+            if layer is not skip and name in layer.values:
+                return layer.values[name], layer.origin
+        return getattr(Settings(), name), "default"
+
+    def _settle(self) -> None:
+        found = {name: self._resolve(name) for name in NAMES}
+        self._settings = Settings(**{name: value for name, (value, _) in found.items()})
+        self._origins = {name: origin for name, (_, origin) in found.items()}
+
+
+def _lasting(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What may be kept of the panel's values: Auto mode holds for one run only."""
+    return {name: value for name, value in values.items() if (name, value) != ("mode", "auto")}

@@ -1,0 +1,201 @@
+"""Every setting there is: its type, its default, its name in files and in the environment."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from ..events import Mode
+from ..events.state import DEFAULT_STEP_LIMIT
+from ..hosts import Preset, Rule
+
+Isolation = Literal["auto", "bubblewrap", "landlock", "docker", "gateway", "none"]
+NetworkMode = Literal["off", "allow-list"]
+TOUR_MODEL = "tour"
+
+ModelName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f]+$")]
+BaseUrl = Annotated[str, Meta(max_length=2000, pattern=r"^https?://[^\s]+$")]
+StepLimit = Annotated[int, Meta(ge=1, le=100_000)]
+Timeout = Annotated[float, Meta(gt=0, le=86_400)]
+ImageName = Annotated[
+    str, Meta(max_length=300, pattern=r"^(?!.*(\.\.|//|/\.))[A-Za-z0-9][A-Za-z0-9._:/@-]*$")
+]
+"""As in "Object names" in the reference of the docker command: it becomes part of an address."""
+GatewayUrl = Annotated[str, Meta(max_length=2000, pattern=r"^https?://[^\s/]+[^\s]*$")]
+KernelName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f]+$")]
+RemoteFolder = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]+$")]
+PauseAfter = Annotated[float, Meta(ge=0, le=100_000)]
+ContainerLimit = Annotated[int, Meta(ge=1, le=10_000)]
+AbsolutePath = Annotated[str, Meta(max_length=4000, pattern=r"^/[^\x00]*$")]
+MemoryLimit = Annotated[float, Meta(ge=0.25, le=100_000)]
+ProcessLimit = Annotated[int, Meta(ge=50, le=1_000_000)]
+CpuLimit = Annotated[float, Meta(ge=0.05, le=10_000)]
+PythonChoice = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
+DiskLimit = Annotated[float, Meta(gt=0, le=100_000)]
+Prewarm = Annotated[int, Meta(ge=0, le=100)]
+IdleTimeout = Annotated[float, Meta(ge=0, le=100_000)]
+Url = Annotated[str, Meta(max_length=2000)]
+HttpProxy = Annotated[str, Meta(max_length=2000, pattern=r"^http://[^\s/]+/?$")]
+Rules = Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=1000)]
+FilePath = Annotated[str, Meta(max_length=4096)]
+CheckpointLimit = Annotated[float, Meta(ge=0.01, le=100_000)]
+Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings in force. What each of them is says `traits.DESCRIPTIONS`."""
+
+    model: ModelName = TOUR_MODEL
+    base_url: BaseUrl | None = None
+    mode: Mode = "agent"
+    isolation: Isolation = "auto"
+    step_limit: StepLimit = DEFAULT_STEP_LIMIT
+    timeout: Timeout = 120.0
+    docker_image: ImageName | None = None
+    gateway_url: GatewayUrl | None = None
+    gateway_kernel: KernelName | None = None
+    gateway_folder: RemoteFolder | None = None
+    python: PythonChoice | None = None
+    requirements: PythonChoice | None = None
+    docker_remote_root: AbsolutePath | None = None
+    docker_pause_after: PauseAfter = 10.0
+    docker_max_containers: ContainerLimit = 20
+    docker_containers: Literal["session", "shared"] = "session"
+    memory_limit: MemoryLimit | None = None
+    process_limit: ProcessLimit = 4096
+    cpu_limit: CpuLimit | None = None
+    disk_limit: DiskLimit = 10.0
+    prewarm: Prewarm = 2
+    idle_timeout: IdleTimeout = 240.0
+    network: NetworkMode = "off"
+    network_presets: list[Preset] = []
+    network_rules: Rules = []
+    pip_index: Url | None = None
+    npm_registry: Url | None = None
+    conda_channels: Url | None = None
+    ca_bundle: FilePath | None = None
+    network_proxy: HttpProxy | None = None
+    trusted_networks: list[str] = []
+    checkpoints: bool = True
+    checkpoint_limit: CheckpointLimit = 2.0
+    checkpoint_exclude: list[Pattern] = []
+
+
+class FileKey(NamedTuple):
+    """A setting's place in ``config.toml``, in OpenHands' own words where it has one."""
+
+    section: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.section}.{self.key}"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable of the same meaning; core's have no prefix."""
+        name = self.key if self.section == "core" else f"{self.section}_{self.key}"
+        return name.upper()
+
+
+FILE_KEYS = {
+    FileKey("core", "max_iterations"): "step_limit",
+    FileKey("llm", "model"): "model",
+    FileKey("llm", "base_url"): "base_url",
+    FileKey("sandbox", "base_container_image"): "docker_image",
+    FileKey("sandbox", "ca_bundle"): "ca_bundle",
+    FileKey("sandbox", "conda_channels"): "conda_channels",
+    FileKey("sandbox", "checkpoint_exclude"): "checkpoint_exclude",
+    FileKey("sandbox", "checkpoint_limit"): "checkpoint_limit",
+    FileKey("sandbox", "checkpoints"): "checkpoints",
+    FileKey("sandbox", "cpu_limit"): "cpu_limit",
+    FileKey("sandbox", "disk_limit"): "disk_limit",
+    FileKey("sandbox", "gateway_folder"): "gateway_folder",
+    FileKey("sandbox", "gateway_kernel"): "gateway_kernel",
+    FileKey("sandbox", "gateway_url"): "gateway_url",
+    FileKey("sandbox", "idle_timeout"): "idle_timeout",
+    FileKey("sandbox", "docker_containers"): "docker_containers",
+    FileKey("sandbox", "docker_max_containers"): "docker_max_containers",
+    FileKey("sandbox", "docker_pause_after"): "docker_pause_after",
+    FileKey("sandbox", "docker_remote_root"): "docker_remote_root",
+    FileKey("sandbox", "isolation"): "isolation",
+    FileKey("sandbox", "memory_limit"): "memory_limit",
+    FileKey("sandbox", "prewarm"): "prewarm",
+    FileKey("sandbox", "network"): "network",
+    FileKey("sandbox", "network_presets"): "network_presets",
+    FileKey("sandbox", "network_rules"): "network_rules",
+    FileKey("sandbox", "npm_registry"): "npm_registry",
+    FileKey("sandbox", "pip_index"): "pip_index",
+    FileKey("sandbox", "process_limit"): "process_limit",
+    FileKey("sandbox", "python"): "python",
+    FileKey("sandbox", "requirements"): "requirements",
+    FileKey("sandbox", "timeout"): "timeout",
+    FileKey("security", "mode"): "mode",
+}
+CONFIRMATION_KEY = FileKey("security", "confirmation_mode")
+"""OpenHands' switch: true asks for risky actions, false asks for none."""
+API_KEY = FileKey("llm", "api_key")
+"""Not a setting but a secret; see `secrets`."""
+
+PROJECT_SETTINGS = frozenset({"model", "step_limit", "timeout"})
+"""What a workspace may set: it comes from others, so nothing that weakens safety."""
+
+ADMINISTRATOR_SETTINGS = frozenset({"network_proxy", "trusted_networks"})
+"""What only the server's configuration sets: they open networks that are not the person's."""
+
+_TYPES = get_type_hints(Settings, include_extras=True)
+NAMES = tuple(Settings.__struct_fields__)
+
+
+def _require_absolute(path: str) -> None:
+    if not path.startswith("/") or "\0" in path:
+        raise ValueError(f"{path!r} is not an absolute path, such as /etc/ssl/our-bundle.pem")
+
+
+_CHECKS: dict[str, Callable[[Any], object]] = {
+    "network_rules": lambda rules: [Rule.parse(rule) for rule in rules],
+    "pip_index": Rule.of_url,
+    "npm_registry": Rule.of_url,
+    "conda_channels": Rule.of_url,
+    "ca_bundle": _require_absolute,
+    "trusted_networks": lambda networks: [ipaddress.ip_network(network) for network in networks],
+}
+"""Raise ValueError for what a type cannot tell."""
+
+
+def convert(name: str, value: Any, *, from_text: bool = False) -> Any:
+    """`value` as the type of the setting `name`.
+
+    Parameters
+    ----------
+    name
+        One of `NAMES`.
+    value
+        Anything that TOML, JSON or traitlets give.
+    from_text
+        Whether numbers may come as text, and lists with commas, as in the environment.
+
+    Raises
+    ------
+    msgspec.ValidationError
+        When it does not fit; the message says what was expected.
+    """
+    kind = _TYPES[name]
+    if from_text and _is_list(kind):
+        value = [part for part in re.split(r"[\s,]+", value) if part]
+    converted = msgspec.convert(value, kind, strict=not from_text)
+    if name in _CHECKS and converted is not None:
+        try:
+            _CHECKS[name](converted)
+        except ValueError as error:
+            raise msgspec.ValidationError(str(error)) from error
+    return converted
+
+
+def _is_list(kind: Any) -> bool:
+    bare = kind.__origin__ if get_origin(kind) is Annotated else kind
+    return get_origin(bare) is list

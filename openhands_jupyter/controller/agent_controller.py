@@ -1,0 +1,428 @@
+"""Drives one session: decides when the agent acts, and sees to it that every action is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+import msgspec
+
+from ..agents.base import Agent
+from ..errors import OpenHandsError, SandboxUnavailable
+from ..events import (
+    Action,
+    AgentMessageAction,
+    ChangeAgentStateAction,
+    ChangeSettingsAction,
+    ConfirmationAction,
+    ErrorObservation,
+    Event,
+    EventStream,
+    FinishAction,
+    IsolationObservation,
+    RejectAction,
+    RewindAction,
+    State,
+    UndoAction,
+    UserMessageAction,
+    UserRejectObservation,
+)
+from ..runtime.base import Runtime
+from ..security import Gate
+from .asking import Asking
+from .checkpointing import Checkpointing
+from .execution import NOT_BEGUN, Execution
+from .going_back import GoingBack
+from .log import Log
+from .sandbox_life import SandboxLife
+
+LAST_TAKE = 5.0
+"""Seconds that the end of a session waits for the last checkpoint of a turn."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Turn:
+    """What goes on: steps of the agent, or an undo or a rewind.
+
+    Attributes
+    ----------
+    task
+        Done when it is over.
+    to_rest
+        Whether it is to end after the action that runs.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, None]) -> None:
+        self.task = asyncio.create_task(work)
+        self.to_rest = False
+
+
+class AgentController:
+    """The state machine of one session.
+
+    It reacts to events of the person (messages, decisions, run, pause, stop, undo, rewind) from
+    wherever they were appended, and runs *turns*: steps of the agent until somebody else has to
+    act.
+
+    Parameters
+    ----------
+    stream
+        The session's log.
+    state
+        The fold of the log so far; the controller keeps it current from here on.
+    agent, gate, runtime
+        Who decides, who allows, who executes.
+    checkpoints
+        Keeps the files of the workspace; None where nothing is to be undone.
+
+    Attributes
+    ----------
+    asking
+        What the agent's model has to be told of, while it answers.
+    sandbox
+        The life of the session's sandbox.
+    """
+
+    def __init__(
+        self,
+        stream: EventStream,
+        state: State,
+        agent: Agent,
+        gate: Gate,
+        runtime: Runtime,
+        checkpoints: Checkpointing | None = None,
+    ) -> None:
+        self.stream = stream
+        self.state = state
+        self._gate = gate
+        self._checkpoints = checkpoints
+        self._log = Log(stream, state)
+        self.asking = Asking(agent, self._log)
+        self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
+        self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
+        self._going_back = GoingBack(self._log, checkpoints, self.sandbox, self._execution)
+        self._turn: _Turn | None = None
+        self._ending_turn: asyncio.Task[None] | None = None
+        self._commands: list[ChangeAgentStateAction | UndoAction | RewindAction] = []
+        self._restores: list[UndoAction | RewindAction] = []
+        self._pending: Action | None = None
+        self._run_asked = False
+        self._newest_message = -1
+        self._wake = asyncio.Event()
+        stream.add_listener(state.apply)
+        self._recover()
+        self._served = state.last_id
+        stream.add_listener(self._on_event)
+        self._main = asyncio.create_task(self._serve())
+
+    # The session's beginning and end
+
+    def _recover(self) -> None:
+        """Close what an earlier process left open; nothing is executed again by itself."""
+        interrupted = bool(self.state.open_calls) or self.state.agent_state in (
+            "running",
+            "awaiting_user_confirmation",
+            "rate_limited",
+        )
+        self._close_open_calls(
+            "interrupted",
+            "The server ended before this action was answered; its effect is unknown.",
+            "Look at what it changed before doing it again.",
+        )
+        if interrupted:
+            self._log.set_state(
+                "awaiting_user_input",
+                "The server ended while the agent was at work.",
+                code="interrupted",
+                hint="Send a message to go on.",
+            )
+        elif self.state.agent_state == "loading":
+            self._log.set_state("awaiting_user_input", "Ready for a task.")
+        # It was killed with the server.
+        self.state.running_command = None
+        if self.state.mode == "auto":
+            self.stream.append(ChangeSettingsAction(source="environment", mode="agent"))
+
+    async def close(self, reason: str = "The session was closed.") -> None:
+        """Stop whatever runs, close what is open, end the sandbox."""
+        self._main.cancel()
+        await asyncio.wait([self._main])
+        try:
+            await self._halt(reason, closing=True)
+            await self._end_checkpoints()
+        finally:
+            await self.sandbox.close()
+
+    async def _end_checkpoints(self) -> None:
+        if self._checkpoints is None:
+            return
+        if self._ending_turn is None and self._turn_is_over():
+            self._ending_turn = asyncio.create_task(self._end_turn(self._checkpoints))
+        if self._ending_turn is not None:
+            await asyncio.wait([self._ending_turn], timeout=LAST_TAKE)
+        await self._checkpoints.close()
+        if self._ending_turn is not None:
+            await asyncio.wait([self._ending_turn])
+
+    # What the person does, and what comes next
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case UserMessageAction():
+                self._newest_message = event.id
+            case ChangeAgentStateAction() | UndoAction() | RewindAction():
+                self._commands.append(event)
+            case ConfirmationAction():
+                pass
+            case _:
+                return
+        self._wake.set()
+
+    async def _serve(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            if self._turn and self._turn.task.done():
+                turn, self._turn = self._turn, None
+                self._note_end(turn)
+            commands, self._commands = self._commands, []
+            for command in commands:
+                try:
+                    await self._obey(command)
+                except Exception:
+                    _log.exception("Session %s: %r failed", self.stream.session, command)
+            self._begin_what_is_next()
+
+    def _note_end(self, turn: _Turn) -> None:
+        """A turn says itself how it ended, unless it was to rest or something cut it off."""
+        if self.state.agent_state not in ("running", "rate_limited"):
+            return
+        if turn.to_rest:
+            self._log.set_state("paused", "Paused by the user.", hint="Press run to go on.")
+        else:
+            self._log.fail(
+                OpenHandsError(
+                    "internal",
+                    "The agent's turn was cut off unexpectedly.",
+                    "Send a message to go on.",
+                )
+            )
+
+    def _begin_what_is_next(self) -> None:
+        """The end of a turn, then undo and rewind, then the agent's next turn: one at a time."""
+        if self._ending_turn and self._ending_turn.done():
+            self._ending_turn = None
+        if self._turn is not None or self._ending_turn is not None:
+            return
+        if self._checkpoints is not None and self._turn_is_over():
+            task = self._ending_turn = asyncio.create_task(self._end_turn(self._checkpoints))
+        elif self._restores:
+            self._turn = _Turn(self._run_restore(self._restores.pop(0)))
+            task = self._turn.task
+        elif self._has_work():
+            self._turn = _Turn(self._run_turn())
+            task = self._turn.task
+        else:
+            return
+        task.add_done_callback(lambda _: self._wake.set())
+
+    async def _end_turn(self, checkpoints: Checkpointing) -> None:
+        await checkpoints.end_turn(runs_on=self.state.running_command is not None)
+
+    def _turn_is_over(self) -> bool:
+        """Whether a turn has changed files and neither goes on nor waits for approval."""
+        return (
+            self._checkpoints is not None
+            and self._checkpoints.can_end_turn
+            and self.state.agent_state != "awaiting_user_confirmation"
+        )
+
+    def _has_work(self) -> bool:
+        unseen = self._newest_message > max(self._served, self.asking.asked_at)
+        return self._run_asked or self._decided() or unseen
+
+    def _decided(self) -> bool:
+        """Whether the person has answered what waits for approval."""
+        return self._pending is not None and self._pending.id in self.state.decisions
+
+    async def _obey(self, action: ChangeAgentStateAction | UndoAction | RewindAction) -> None:
+        # What the person said before is settled with this; what comes later is not.
+        self._served = max(self._served, action.id)
+        if not isinstance(action, ChangeAgentStateAction):
+            self._restores.append(action)
+            if self._turn is not None:
+                await self._halt("Stopped, to go back to an earlier step.")
+            return
+        match action.command:
+            case "run":
+                self._run_asked = self._turn is None
+            case "pause":
+                self._pause()
+            case "stop":
+                self._restores.clear()
+                await self._halt("Stopped by the user.")
+
+    def _pause(self) -> None:
+        """Rest after the action that runs; a model call is given up at once."""
+        if self._turn is None:
+            return
+        self._turn.to_rest = True
+        if not self._execution.busy:
+            self._turn.task.cancel()
+
+    async def _halt(self, reason: str, closing: bool = False) -> None:
+        """Stop at once: the model call, or the action with its partial output as the answer.
+
+        Where the sandbox is about to be closed, it ends what was left running in the shell.
+        """
+        turn = self._turn
+        if turn is not None:
+            turn.to_rest = True
+            await self._execution.stop()
+            turn.task.cancel()
+            await asyncio.wait([turn.task])
+            self._turn = None
+        left_running = await self._execution.end_left_running() if not closing else False
+        was_open = bool(self.state.open_calls)
+        self._pending = None
+        self._run_asked = False
+        self._close_open_calls("stopped", NOT_BEGUN)
+        if turn or was_open or left_running or self.state.agent_state == "paused":
+            self._log.set_state("stopped", reason, hint="Send a message to go on.")
+
+    def _close_open_calls(self, code: str, message: str, hint: str = "") -> None:
+        for action in list(self.state.open_calls.values()):
+            if action not in self._restores:
+                self._log.answer(action, ErrorObservation(code=code, message=message, hint=hint))
+
+    # Turns
+
+    async def _run_restore(self, action: UndoAction | RewindAction) -> None:
+        await self._going_back.run(action, given_up=self._is_to_rest)
+        self._log.set_state("awaiting_user_input", "Ready to go on from here.")
+
+    async def _run_turn(self) -> None:
+        self._run_asked = False
+        try:
+            self._log.set_state("running")
+            self._served = self.state.last_id
+            if not self._decided():
+                # What was approved is for the sandbox that it was asked in.
+                await self.sandbox.release_outdated()
+            await self._settle_pending()
+            # Left over only where its observation could not be written.
+            self._close_open_calls("interrupted", "The action's result was lost.")
+            if self._checkpoints is not None:
+                self._checkpoints.warm()
+            await self.sandbox.warm()
+            while not self._is_to_rest() and await self._step():
+                pass
+        except OpenHandsError as error:
+            self._log.fail(error)
+        except Exception as error:
+            _log.exception("The agent loop of session %s failed", self.stream.session)
+            self._log.fail(
+                OpenHandsError(
+                    "internal",
+                    f"The agent failed unexpectedly ({type(error).__name__}: {error}).",
+                    "Send a message to try again; the server's log says more.",
+                )
+            )
+
+    def _is_to_rest(self) -> bool:
+        return self._turn is not None and self._turn.to_rest
+
+    async def _settle_pending(self) -> None:
+        """Act on the person's answer to the action that waited for approval.
+
+        A message instead of a decision is a no, with the message as its reason.
+        """
+        action, self._pending = self._pending, None
+        if action is None:
+            return
+        decision = self.state.decisions.get(action.id)
+        if action.id < self._newest_message and (
+            decision is None or self._newest_message < decision.id
+        ):
+            self._log.answer(action, UserRejectObservation(reason=self._newest_message_text()))
+        elif decision is None or decision.decision == "reject":
+            reason = decision.reason if decision else ""
+            self._log.answer(action, UserRejectObservation(reason=reason))
+        else:
+            await self._execution.run(action)
+
+    def _newest_message_text(self) -> str:
+        message = next(e for e in reversed(self.state.history) if isinstance(e, UserMessageAction))
+        return message.content
+
+    async def _step(self) -> bool:
+        """Let the agent act once; False when the turn is over."""
+        if self.state.steps >= self.state.step_limit:
+            self._log.set_state(
+                "paused",
+                f"The agent has used its {self.state.step_limit} steps.",
+                code="step_limit",
+                hint="Raise the session's step limit and press run to go on.",
+            )
+            return False
+        action = await self.asking.next_action()
+        if action.runnable:
+            return await self._take_runnable(action)
+        self.stream.append(action)
+        return bool(self.state.queued) or self._goes_on_after(action)
+
+    def _goes_on_after(self, action: Action) -> bool:
+        """Whether the turn goes on after an action that only says something."""
+        match action:
+            case FinishAction():
+                self._log.set_state("finished", "The task is done.")
+                return False
+            case RejectAction():
+                self._log.set_state("rejected", "The agent declined the task.")
+                return False
+            case AgentMessageAction(wait_for_response=True):
+                self._log.set_state("awaiting_user_input", "The agent waits for your answer.")
+                return False
+        return True
+
+    async def _take_runnable(self, action: Action) -> bool:
+        """See whether an action may be executed, and do it; False where the person has to say."""
+        try:
+            isolation = await self.sandbox.start()
+        except SandboxUnavailable as error:
+            self._log.answer_error(self._log.append(action), error)
+            raise
+        if isolation.workspace:
+            self._gate.work_elsewhere(isolation.workspace)
+        # In a thread: a long text takes seconds to judge.
+        verdict = await asyncio.to_thread(
+            self._gate.check,
+            action,
+            mode=self.state.mode,
+            isolated=isolation.level != "red",
+            online=_has_network(isolation),
+            running=self.state.running_command,
+        )
+        action = self._log.append(msgspec.structs.replace(action, risk=verdict.risk))
+        match verdict.outcome:
+            case "refuse":
+                self._log.answer(action, ErrorObservation(code="refused", message=verdict.reason))
+            case "ask":
+                self._pending = action
+                self._log.set_state(
+                    "awaiting_user_confirmation",
+                    "The agent waits for your approval.",
+                    cause=action.id,
+                )
+                return False
+            case "run":
+                await self._execution.run(action)
+        return True
+
+
+def _has_network(isolation: IsolationObservation) -> bool | None:
+    """Whether there is one that lets through what is allowed; None for another machine's."""
+    return None if isolation.workspace else isolation.network is not None

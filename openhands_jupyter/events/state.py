@@ -1,0 +1,201 @@
+"""The state of a session: a fold over its events, one event at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .actions import (
+    ChangeAgentStateAction,
+    ChangeSettingsAction,
+    CmdRunAction,
+    ConfirmationAction,
+    Mode,
+    NetworkAccessAction,
+    RewindAction,
+    SystemMessageAction,
+    Task,
+    TaskTrackingAction,
+    UndoAction,
+    UserMessageAction,
+)
+from .event import Action, Event, Observation
+from .observations import (
+    AgentState,
+    AgentStateChangedObservation,
+    CheckpointObservation,
+    CmdOutputObservation,
+    IsolationObservation,
+    ModelUsageObservation,
+    NetworkRefusedObservation,
+    NoCheckpointObservation,
+    SandboxReleasedObservation,
+)
+from .turns import FileHistory
+
+DEFAULT_STEP_LIMIT = 100
+
+_NOT_FOR_THE_MODEL = (
+    AgentStateChangedObservation,
+    ChangeAgentStateAction,
+    ChangeSettingsAction,
+    CheckpointObservation,
+    ConfirmationAction,
+    IsolationObservation,
+    ModelUsageObservation,
+    NoCheckpointObservation,
+    SandboxReleasedObservation,
+    SystemMessageAction,
+)
+
+
+@dataclass
+class State:
+    """What the events so far amount to.
+
+    Only `apply` changes it, in time that does not depend on how many events came before.
+
+    Attributes
+    ----------
+    last_id
+        Id of the newest event folded in; -1 before the first.
+    agent_state
+        Where the session stands.
+    mode, model, step_limit
+        The session's settings.
+    steps
+        Agent steps taken: model responses, or actions of agents that use no model.
+    open_calls
+        Runnable actions, undos and rewinds without an observation, by id.
+    decisions
+        What the person decided, by action id; the first decision counts.
+    queued
+        Ids of user messages that the agent has not seen yet: newer than the ``cause`` of its
+        latest action.
+    history
+        The events that an agent's prompt is built from, oldest first.
+    plan
+        The agent's plan as last stated.
+    allowed_places
+        Host and port of what the person allowed for the whole session, in the order of that.
+    secrets
+        Names of the secrets that the person allowed into the sandbox.
+    prompt_tokens, completion_tokens
+        Tokens over all model calls.
+    cost
+        US dollars over all model calls whose price is known.
+    isolation
+        The newest sandbox; None before the first.
+    running_command
+        The command that was left running in the shell; None if none was.
+    files
+        The states of the workspace's files that were kept.
+    """
+
+    last_id: int = -1
+    agent_state: AgentState = "loading"
+    mode: Mode = "agent"
+    model: str = ""
+    step_limit: int = DEFAULT_STEP_LIMIT
+    steps: int = 0
+    open_calls: dict[int, Action] = field(default_factory=dict)
+    decisions: dict[int, ConfirmationAction] = field(default_factory=dict)
+    queued: list[int] = field(default_factory=list)
+    history: list[Event] = field(default_factory=list)
+    plan: list[Task] = field(default_factory=list)
+    allowed_places: dict[tuple[str, int], None] = field(default_factory=dict)
+    secrets: list[str] = field(default_factory=list)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    isolation: IsolationObservation | None = None
+    asleep: bool = False
+    running_command: str | None = None
+    last_response_id: str = ""
+    has_system_message: bool = False
+    files: FileHistory = field(default_factory=FileHistory)
+
+    @property
+    def pending_confirmation(self) -> int | None:
+        """Id of the action that waits for the person's decision; None if none does."""
+        if self.agent_state != "awaiting_user_confirmation":
+            return None
+        return next((id for id in self.open_calls if id not in self.decisions), None)
+
+    def apply(self, event: Event) -> None:
+        """Fold in the next event of the log."""
+        self.last_id = event.id
+        self.files.apply(event)
+        if isinstance(event, Observation):
+            self._apply_observation(event)
+        elif isinstance(event, Action):
+            self._apply_action(event)
+        if not isinstance(event, _NOT_FOR_THE_MODEL):
+            self.history.append(event)
+
+    def _apply_observation(self, event: Observation) -> None:
+        match event:
+            case AgentStateChangedObservation():
+                self.agent_state = event.state
+                if event.state == "stopped":
+                    self.running_command = None
+            case ModelUsageObservation():
+                self.prompt_tokens += event.prompt_tokens
+                self.completion_tokens += event.completion_tokens
+                self.cost += event.cost or 0.0
+            case SandboxReleasedObservation():
+                self.isolation, self.asleep = None, True
+                self.running_command = None
+            case IsolationObservation():
+                self.isolation, self.asleep = event, False
+                # What ran in a sandbox is gone when there is another one.
+                self.running_command = None
+            case NetworkRefusedObservation():
+                # Its cause is an action that it does not answer.
+                pass
+            case _ if event.cause is not None:
+                answered = self.open_calls.pop(event.cause, None)
+                if isinstance(event, CmdOutputObservation):
+                    self._note_command(event, answered)
+
+    def _note_command(self, event: CmdOutputObservation, answered: Action | None) -> None:
+        if not event.running:
+            self.running_command = None
+        elif isinstance(answered, CmdRunAction) and answered.command and not answered.is_input:
+            self.running_command = answered.command
+
+    def _apply_action(self, event: Action) -> None:
+        if event.source == "agent" and not isinstance(event, SystemMessageAction):
+            self._count_step(event)
+        if event.runnable or isinstance(event, UndoAction | RewindAction):
+            self.open_calls[event.id] = event
+        match event:
+            case UserMessageAction():
+                self.queued.append(event.id)
+            case ConfirmationAction() if event.cause in self.open_calls:
+                self.decisions.setdefault(event.cause, event)
+            case ChangeSettingsAction():
+                self.mode = event.mode or self.mode
+                self.model = event.model or self.model
+                if event.step_limit is not None:
+                    self.step_limit = event.step_limit
+                if event.secrets is not None:
+                    self.secrets = event.secrets
+            case NetworkAccessAction(access="session"):
+                self.allowed_places[event.host, event.port] = None
+            case NetworkAccessAction(access="revoked"):
+                self.allowed_places.pop((event.host, event.port), None)
+            case RewindAction():
+                self.running_command = None
+            case TaskTrackingAction():
+                self.plan = event.tasks
+            case SystemMessageAction():
+                self.has_system_message = True
+
+    def _count_step(self, event: Action) -> None:
+        seen = event.cause if event.cause is not None else self.last_id
+        self.queued = [id for id in self.queued if id > seen]
+        response_id = event.llm.response_id if event.llm else ""
+        if response_id and response_id == self.last_response_id:
+            return
+        self.steps += 1
+        self.last_response_id = response_id

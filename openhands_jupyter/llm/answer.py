@@ -1,0 +1,140 @@
+"""Puts a response together from the pieces that LiteLLM hands out."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import litellm
+
+from .base import Delta, Response, ToolCall, Usage
+
+
+@dataclass
+class _Call:
+    id: str
+    name: str = ""
+    arguments: str = ""
+
+
+class AnswerBuilder:
+    """Collects one response and passes its pieces on.
+
+    Parameters
+    ----------
+    model
+        The model as configured.
+    on_delta
+        Told each piece.
+
+    Attributes
+    ----------
+    begun
+        Whether anything of the response has come.
+    """
+
+    def __init__(self, model: str, on_delta: Callable[[Delta], None]) -> None:
+        self.begun = False
+        self._model = model
+        self._on_delta = on_delta
+        self._id = ""
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._calls: list[_Call] = []
+        self._open: dict[int, _Call] = {}
+        self._finish_reason = ""
+        self._usage = Usage()
+
+    def add(self, chunk: Any) -> None:
+        """Take in a chunk of a stream."""
+        self.begun = True
+        self._id = self._id or chunk.id or ""
+        if usage := getattr(chunk, "usage", None):
+            self._usage = counted(usage, self._model)
+        for choice in chunk.choices[:1]:
+            self._finish_reason = choice.finish_reason or self._finish_reason
+            self._add_content(choice.delta)
+
+    def add_whole(self, response: litellm.ModelResponse) -> None:
+        """Take in a response that came in one piece."""
+        self.begun = True
+        self._id = response.id or ""
+        if usage := getattr(response, "usage", None):
+            self._usage = counted(usage, self._model)
+        choice = response.choices[0]
+        self._finish_reason = choice.finish_reason or ""
+        self._add_content(choice.message)
+
+    def response(self) -> Response:
+        """The whole response."""
+        return Response(
+            id=self._id or f"response-{uuid.uuid4().hex}",
+            model=self._model,
+            text="".join(self._text),
+            reasoning="".join(self._reasoning),
+            tool_calls=[
+                ToolCall(id=call.id, name=call.name, arguments=call.arguments)
+                for call in self._calls
+            ],
+            finish_reason=self._finish_reason,
+            usage=self._usage,
+        )
+
+    def _add_content(self, content: Any) -> None:
+        """Take in a delta, or a message, which has the same attributes."""
+        if reasoning := getattr(content, "reasoning_content", None):
+            self._reasoning.append(reasoning)
+            self._on_delta(Delta(kind="reasoning", text=reasoning))
+        if content.content:
+            self._text.append(content.content)
+            self._on_delta(Delta(kind="text", text=content.content))
+        for piece in content.tool_calls or []:
+            self._add_tool_call(piece)
+
+    def _add_tool_call(self, piece: Any) -> None:
+        call = self._call_of(piece)
+        arguments = piece.function.arguments or ""
+        call.arguments += arguments
+        self._on_delta(Delta(kind="tool_call", text=arguments, tool_name=call.name))
+
+    def _call_of(self, piece: Any) -> _Call:
+        """Find the call that a piece belongs to, or begin one.
+
+        Some servers give every call the index 0, and only its id tells it from the one before.
+        """
+        index = getattr(piece, "index", None) or 0
+        call = self._open.get(index)
+        if call is None or (piece.function.name and piece.id and piece.id != call.id):
+            call = _Call(piece.id or f"call_{uuid.uuid4().hex}")
+            self._open[index] = call
+            self._calls.append(call)
+        call.name = call.name or piece.function.name or ""
+        return call
+
+
+def counted(usage: Any, model: str) -> Usage:
+    """Read the provider's token counts, and price them where the price is known."""
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Usage(
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+        cached_tokens=getattr(details, "cached_tokens", None) or 0,
+        cost=_cost(usage, model),
+    )
+
+
+def _cost(usage: Any, model: str) -> float | None:
+    """US dollars; None where LiteLLM's list has no price, which is not the same as nothing."""
+    bare, provider, _, _ = litellm.get_llm_provider(model)
+    names = (model, f"{provider}/{bare}", bare)
+    known: dict[str, dict[str, Any]] = litellm.model_cost
+    entry = next((known[name] for name in names if name in known), {})
+    prices = [entry.get("input_cost_per_token"), entry.get("output_cost_per_token")]
+    if None in prices:
+        return None
+    if not any(prices):
+        return 0.0
+    costs = litellm.cost_per_token(model=bare, custom_llm_provider=provider, usage_object=usage)
+    return float(sum(costs))

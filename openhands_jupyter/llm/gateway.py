@@ -1,0 +1,171 @@
+"""The model gateway: one process per server that makes the calls to the providers of models.
+
+LiteLLM takes seconds and much memory to import and runs code of many providers. In a process of its
+own it neither blocks the server's event loop nor takes the server along when it hangs or crashes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from ..errors import ModelError
+from .base import Delta, Message, ModelConfig, Response, Tool
+from .gateway_child import GatewayChild, failure
+
+IDLE_SECONDS = 15 * 60.0
+
+_LOADING_LIMIT = 300.0
+"""Seconds that loading LiteLLM may take on a slow machine."""
+
+_GRACE = 15.0
+"""Seconds beyond a call's own timeout after which the process is taken to hang."""
+
+
+class ModelGateway:
+    """Makes model calls in a child process, which it starts when needed.
+
+    Parameters
+    ----------
+    idle_seconds
+        Time without a call after which the process is ended.
+    """
+
+    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._idle_seconds = idle_seconds
+        self._child: GatewayChild | None = None
+        self._starting = asyncio.Lock()
+        self._calls = 0
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._background: set[asyncio.Task[None]] = set()
+
+    @property
+    def pid(self) -> int | None:
+        """The process that makes the calls; None if none runs."""
+        return self._child.pid if self._child and self._child.alive else None
+
+    async def start(self) -> None:
+        """Start the process unless it runs; it then loads LiteLLM by itself.
+
+        Raises
+        ------
+        ModelError
+            With code ``model_gateway``, when it could not be started.
+        """
+        await self._running()
+        self._watch_idleness()
+
+    def warm(self) -> None:
+        """Start the process in the background, so that the first call need not wait for it."""
+        self._in_background(self._try_to_start())
+
+    async def complete(
+        self,
+        config: ModelConfig,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        on_delta: Callable[[Delta], None],
+    ) -> Response:
+        """Make one call; see `LanguageModel.complete`.
+
+        Parameters
+        ----------
+        config
+            The model to call, and how.
+        """
+        self._calls += 1
+        try:
+            child = await self._running()
+            return await self._call(child, config, messages, tools, on_delta)
+        finally:
+            self._calls -= 1
+            self._watch_idleness()
+
+    async def close(self) -> None:
+        """End the process; calls in flight fail."""
+        if self._idle_timer:
+            self._idle_timer.cancel()
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        async with self._starting:
+            child, self._child = self._child, None
+            if child:
+                await child.close()
+
+    async def _running(self) -> GatewayChild:
+        async with self._starting:
+            if self._child is None or not self._child.alive:
+                if self._child:
+                    await self._child.close()
+                self._child = await GatewayChild.start()
+            return self._child
+
+    async def _call(
+        self,
+        child: GatewayChild,
+        config: ModelConfig,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        on_delta: Callable[[Delta], None],
+    ) -> Response:
+        with child.call(config, messages, tools, on_delta) as answer:
+            try:
+                async with asyncio.timeout(_LOADING_LIMIT):
+                    await child.ready.wait()
+                async with asyncio.timeout(config.timeout + _GRACE):
+                    return await answer
+            except TimeoutError:
+                child.kill()
+                raise failure("did not answer any more and was ended") from None
+
+    async def _try_to_start(self) -> None:
+        try:
+            await self.start()
+        except ModelError:
+            # The first call tries again, and tells.
+            return
+
+    def _watch_idleness(self) -> None:
+        if self._idle_timer:
+            self._idle_timer.cancel()
+        if self._calls == 0 and self._child:
+            loop = asyncio.get_running_loop()
+            self._idle_timer = loop.call_later(self._idle_seconds, self._end_if_idle)
+
+    def _end_if_idle(self) -> None:
+        if self._calls == 0 and self._child:
+            child, self._child = self._child, None
+            self._in_background(child.close())
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+class GatewayModel:
+    """A language model behind the model gateway.
+
+    Parameters
+    ----------
+    gateway
+        The server's gateway.
+    config
+        The model, and how to reach it.
+    """
+
+    def __init__(self, gateway: ModelGateway, config: ModelConfig) -> None:
+        self.name = config.model
+        self._gateway = gateway
+        self._config = config
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        on_delta: Callable[[Delta], None],
+    ) -> Response:
+        """Continue the conversation; see `LanguageModel.complete`."""
+        return await self._gateway.complete(self._config, messages, tools, on_delta)

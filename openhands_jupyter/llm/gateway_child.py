@@ -1,0 +1,200 @@
+"""The server's end of one model gateway process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
+
+import msgspec
+
+from ..errors import ModelError
+from ..making import made_or_undone
+from .base import Delta, Message, ModelConfig, Response, Tool
+from .gateway_protocol import (
+    LINE_LIMIT,
+    Cancel,
+    Complete,
+    Done,
+    Failed,
+    Piece,
+    Ready,
+    line,
+    read_answer,
+)
+
+_MODULE = "openhands_jupyter.llm.gateway_process"
+_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
+SETTINGS = {
+    # Prices and headers come with the package instead of from the network.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    # In the other mode LiteLLM reads keys from a file .env of the current folder.
+    "LITELLM_MODE": "PRODUCTION",
+    "LITELLM_LOG": "ERROR",
+}
+
+
+def failure(what: str) -> ModelError:
+    """Build the error of a call whose process failed."""
+    return ModelError(
+        "model_gateway", f"The model gateway {what}.", "Try again; it is started anew."
+    )
+
+
+class GatewayChild:
+    """A running model gateway process, and the calls that it makes.
+
+    Attributes
+    ----------
+    ready
+        Set once calls are made, or never will be.
+    alive
+        Whether calls can be handed over.
+    """
+
+    def __init__(
+        self, process: Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.ready = asyncio.Event()
+        self.alive = True
+        self._process = process
+        self._writer = writer
+        self._numbers = count()
+        self._calls: dict[int, tuple[asyncio.Future[Response], Callable[[Delta], None]]] = {}
+        self._listener = asyncio.create_task(self._listen(reader))
+
+    @classmethod
+    async def start(cls) -> GatewayChild:
+        """Start a process.
+
+        Raises
+        ------
+        ModelError
+            When the system refuses to.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                making = asyncio.create_subprocess_exec(
+                    # -P: the current folder may hold modules named like those of LiteLLM.
+                    *(sys.executable, "-P", "-m", _MODULE, str(theirs.fileno())),
+                    pass_fds=[theirs.fileno()],
+                    stdin=DEVNULL,
+                    stdout=DEVNULL,
+                    stderr=DEVNULL,
+                    env=environment(),
+                    cwd="/",
+                    process_group=0,
+                )
+                process = await made_or_undone(making, lambda _: _hang_up(ours))
+        except OSError as error:
+            ours.close()
+            raise failure(f"could not be started: {error.strerror}") from error
+        reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT)
+        return cls(process, reader, writer)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @contextmanager
+    def call(
+        self,
+        config: ModelConfig,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        on_delta: Callable[[Delta], None],
+    ) -> Iterator[asyncio.Future[Response]]:
+        """Hand over a call; leaving the context before its end cancels it."""
+        number = next(self._numbers)
+        answer = asyncio.get_running_loop().create_future()
+        self._calls[number] = (answer, on_delta)
+        self._send(Complete(call=number, config=config, messages=list(messages), tools=list(tools)))
+        try:
+            yield answer
+        finally:
+            del self._calls[number]
+            if not answer.done() or answer.cancelled():
+                self._send(Cancel(call=number))
+
+    def kill(self) -> None:
+        """End the process and all that it started, at once."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def close(self) -> None:
+        """End the process; calls in flight fail."""
+        self._writer.close()
+        await self._listener
+
+    def _send(self, request: Complete | Cancel) -> None:
+        # Not drained: while the process still loads LiteLLM it takes lines in all the same, and a
+        # process that takes nothing in any more ends with the call's timeout.
+        if self.alive:
+            self._writer.write(line(request))
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        """Pass on what the process reports, until it ends."""
+        # A line that cannot be read means that the package was replaced under the running server.
+        with suppress(ConnectionError, ValueError, msgspec.MsgspecError):
+            while data := await reader.readline():
+                self._take(data)
+        self.alive = False
+        self._writer.close()
+        self.kill()
+        status = await self._process.wait()
+        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else "ended by itself"
+        for answer, _ in self._calls.values():
+            if not answer.done():
+                answer.set_exception(failure(how))
+        self.ready.set()
+
+    def _take(self, data: bytes) -> None:
+        message = read_answer(data)
+        if isinstance(message, Ready):
+            self.ready.set()
+            return
+        answer, on_delta = self._calls.get(message.call, (None, None))
+        if answer is None or on_delta is None or answer.done():
+            return
+        match message:
+            case Piece(delta=delta):
+                try:
+                    on_delta(delta)
+                except Exception as error:
+                    answer.set_exception(error)
+                    self._send(Cancel(call=message.call))
+            case Done(response=response):
+                answer.set_result(response)
+            case Failed():
+                answer.set_exception(_error(message))
+
+
+async def _hang_up(stream: socket.socket) -> None:
+    # The process ends by itself with it.
+    stream.close()
+
+
+def _error(failed: Failed) -> ModelError:
+    return ModelError(failed.code, failed.message, failed.hint, failed.retry_after)
+
+
+def environment() -> dict[str, str]:
+    """The server's environment without its secrets: keys cross the socket, call by call."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not any(word in name.upper() for word in _SECRET_WORDS)
+    }
+    # Without compiled modules every import of LiteLLM costs several times as much.
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
+    return kept | SETTINGS

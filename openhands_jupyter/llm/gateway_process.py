@@ -1,0 +1,120 @@
+"""The model gateway process: makes the calls of one server, and ends with it.
+
+Started by `ModelGateway` with one end of a socket pair. LiteLLM is imported in a thread, so that
+requests are taken in from the first moment on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import select
+import socket
+import sys
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..errors import ModelError
+from .gateway_protocol import (
+    LINE_LIMIT,
+    Answer,
+    Cancel,
+    Complete,
+    Done,
+    Failed,
+    Piece,
+    Ready,
+    line,
+    read_request,
+)
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def main() -> None:
+    """Serve the calls that come over the inherited socket."""
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    threading.Thread(target=_end_with_the_server, args=(connection.fileno(),), daemon=True).start()
+    asyncio.run(_Worker().run(connection))
+
+
+def _end_with_the_server(fd: int) -> None:
+    """Leave at once when the server is gone, even when a provider's library blocks everything."""
+    poll = select.poll()
+    poll.register(fd, 0)
+    poll.poll()
+    os._exit(0)
+
+
+class _Worker:
+    """Makes calls, several at a time, and reports on each under its number."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, asyncio.Task[None]] = {}
+        self._writer: asyncio.StreamWriter
+        self._provider: asyncio.Task[ModuleType]
+
+    async def run(self, connection: socket.socket) -> None:
+        reader, self._writer = await asyncio.open_connection(sock=connection, limit=LINE_LIMIT)
+        self._provider = asyncio.create_task(self._load())
+        while data := await reader.readline():
+            match read_request(data):
+                case Complete() as request:
+                    task = asyncio.create_task(self._answer(request))
+                    self._calls[request.call] = task
+                    task.add_done_callback(partial(self._forget, request.call))
+                case Cancel(call=call) if call in self._calls:
+                    self._calls[call].cancel()
+
+    async def _load(self) -> ModuleType:
+        try:
+            return await asyncio.to_thread(importlib.import_module, ".provider", __package__)
+        except Exception as error:
+            raise ModelError(
+                "model_gateway",
+                f"LiteLLM could not be loaded: {error}",
+                "Install openhands-jupyter again, or repair its dependency litellm.",
+            ) from error
+        finally:
+            self._send(Ready())
+
+    async def _answer(self, request: Complete) -> None:
+        call = request.call
+        try:
+            provider = await asyncio.shield(self._provider)
+            response = await provider.complete(
+                request.config,
+                request.messages,
+                request.tools,
+                lambda delta: self._send(Piece(call=call, delta=delta)),
+            )
+            self._send(Done(call=call, response=response))
+        except ModelError as error:
+            self._send(
+                Failed(
+                    call=call,
+                    code=error.code,
+                    message=error.message,
+                    hint=error.hint,
+                    retry_after=error.retry_after,
+                )
+            )
+        except Exception as error:
+            # Only the kind of a fault of ours is told: its text may hold what must stay here.
+            message = f"The model gateway failed ({type(error).__name__})."
+            hint = "Please report this; trying again may help."
+            self._send(Failed(call=call, code="model_gateway", message=message, hint=hint))
+        await self._writer.drain()
+
+    def _forget(self, call: int, _: asyncio.Task[None]) -> None:
+        del self._calls[call]
+
+    def _send(self, answer: Answer) -> None:
+        self._writer.write(line(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""What crosses between the server and the model gateway process: one JSON object a line."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .base import Delta, Message, ModelConfig, Response, Tool
+
+LINE_LIMIT = 256 * 2**20
+"""Longest line that either side takes; a prompt may hold many images."""
+
+
+class Complete(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the gateway: continue a conversation. The only line that carries a key."""
+
+    call: int
+    config: ModelConfig
+    messages: list[Message]
+    tools: list[Tool]
+
+
+class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the gateway: nobody waits for this call any more."""
+
+    call: int
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the server: the model library is loaded; calls that came before are now made."""
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the server: a piece of a response."""
+
+    call: int
+    delta: Delta
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the server: a call succeeded."""
+
+    call: int
+    response: Response
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the server: a call failed; the rest is as in `ModelError`."""
+
+    call: int
+    code: str
+    message: str
+    hint: str = ""
+    retry_after: float | None = None
+
+
+Request = Complete | Cancel
+Answer = Ready | Piece | Done | Failed
+
+_encoder = msgspec.json.Encoder()
+_requests = msgspec.json.Decoder(Request)
+_answers = msgspec.json.Decoder(Answer)
+
+
+def line(message: Request | Answer) -> bytes:
+    """Encode a message as the line that carries it."""
+    return _encoder.encode(message) + b"\n"
+
+
+def read_request(data: bytes) -> Request:
+    """Decode a line from the server."""
+    return _requests.decode(data)
+
+
+def read_answer(data: bytes) -> Answer:
+    """Decode a line from the gateway."""
+    return _answers.decode(data)

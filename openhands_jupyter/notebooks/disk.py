@@ -1,0 +1,213 @@
+"""A notebook that nobody has open: its file, through Jupyter's contents manager."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import OrderedDict
+from http import HTTPStatus
+from typing import Any, NamedTuple, Protocol
+
+from jupyter_server.utils import ensure_async
+from tornado.web import HTTPError
+
+from ..errors import Conflict, Invalid, NotFound, OpenHandsError
+from .addresses import with_ids
+from .cells import Cell, source_of
+from .changes import Applied, Change, Mismatch, apply
+from .document import Document, OpenNotebook, Snapshot, is_trusted, read_only, snapshot
+
+ATTEMPTS = 5
+"""How often a change is begun anew because the file is another one each time."""
+
+REMEMBERED = 200
+"""Notebooks whose given ids are remembered."""
+
+TORN_FOR = 0.2
+"""Seconds after which a file that is no notebook is read again."""
+
+MINOR_WITH_IDS = 5
+"""The minor version of nbformat 4 from which on cells have ids."""
+
+
+class Contents(Protocol):
+    """What is used of Jupyter's contents manager; its methods may be coroutines."""
+
+    def get(
+        self,
+        path: str,
+        content: bool = True,
+        type: str | None = None,
+        format: str | None = None,
+        require_hash: bool = False,
+    ) -> Any:
+        """A file as a model of the contents API."""
+
+    def save(self, model: dict[str, Any], path: str) -> Any:
+        """Write a file."""
+
+
+class _File(NamedTuple):
+    notebook: dict[str, Any]
+    cells: list[Cell]
+    version: str
+    writable: bool
+
+
+class Files:
+    """The files of notebooks, and the ids of cells whose file has none.
+
+    Jupyter gives a cell without an id, or with one that another cell has, a random one at each
+    reading. Those of the last reading are kept as long as the file is the same.
+
+    Parameters
+    ----------
+    contents
+        Jupyter's contents manager.
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+        self._ids: OrderedDict[str, tuple[str, list[str]]] = OrderedDict()
+
+    async def read(self, path: str) -> _File:
+        """Read a notebook; errors are those of `Document.read`."""
+        try:
+            model = await self._get(path)
+        except Invalid:
+            # Perhaps it is just being written.
+            await asyncio.sleep(TORN_FOR)
+            model = await self._get(path)
+        version = _version(model)
+        content = model["content"]
+        cells: list[Cell] = [{**cell, "source": source_of(cell)} for cell in content["cells"]]
+        return _File(content, self._named(path, version, cells), version, model["writable"])
+
+    async def version(self, path: str) -> str:
+        """What tells whether the file is another one now."""
+        return _version(await self._get(path, content=False))
+
+    async def is_writable(self, path: str) -> bool:
+        """Whether the file can be written; errors are those of `Document.read`."""
+        return bool((await self._get(path, content=False))["writable"])
+
+    async def write(self, path: str, notebook: dict[str, Any]) -> None:
+        """Write a notebook; the contents manager does so atomically."""
+        model = {"type": "notebook", "format": "json", "content": notebook}
+        try:
+            await ensure_async(self._contents.save(model, path))
+        except HTTPError as error:
+            if error.status_code == HTTPStatus.FORBIDDEN:
+                raise read_only(path) from error
+            raise OpenHandsError(
+                "notebook_not_saved", f"{path} could not be saved.", "The server's log says why."
+            ) from error
+
+    async def _get(self, path: str, content: bool = True) -> dict[str, Any]:
+        await asyncio.to_thread(_stay_inside, self._contents, path)
+        try:
+            model: dict[str, Any] = await ensure_async(
+                self._contents.get(path, content=content, type="notebook", require_hash=True)
+            )
+        except HTTPError as error:
+            raise _refusal(path, error) from error
+        return model
+
+    def _named(self, path: str, version: str, cells: list[Cell]) -> list[Cell]:
+        known, ids = self._ids.pop(path, ("", []))
+        if known == version:
+            cells = [{**cell, "id": id} for cell, id in zip(cells, ids, strict=True)]
+        else:
+            cells = with_ids(cells)
+        self._ids[path] = version, [cell["id"] for cell in cells]
+        if len(self._ids) > REMEMBERED:
+            self._ids.popitem(last=False)
+        return cells
+
+
+class DiskDocument(Document):
+    """The file of a notebook.
+
+    Parameters
+    ----------
+    path
+        As the contents API has it.
+    files
+        Where it is read and written.
+    lock
+        Held while it is changed, by whoever in this server changes it.
+    """
+
+    delivery = "disk"
+
+    def __init__(self, path: str, files: Files, lock: asyncio.Lock) -> None:
+        super().__init__(path)
+        self._files = files
+        self._lock = lock
+
+    async def read(self) -> Snapshot:
+        """The notebook as its file has it."""
+        file = await self._files.read(self.path)
+        state = OpenNotebook(
+            path=self.path, read_only=not file.writable, trusted=is_trusted(file.cells)
+        )
+        return snapshot(self.delivery, file.notebook, file.cells, state)
+
+    async def _change(self, change: Change) -> Applied | Mismatch:
+        async with self._lock:
+            for _ in range(ATTEMPTS):
+                file = await self._files.read(self.path)
+                if not file.writable:
+                    raise read_only(self.path)
+                result = apply(file.cells, change)
+                if isinstance(result, Mismatch):
+                    return result
+                file.notebook["cells"] = file.cells
+                minor = max(file.notebook["nbformat_minor"], MINOR_WITH_IDS)
+                file.notebook["nbformat_minor"] = minor
+                # What was written since is what the change has to fit to.
+                if await self._files.version(self.path) == file.version:
+                    await self._files.write(self.path, file.notebook)
+                    return result
+        raise Conflict(
+            "notebook_changes_on_disk",
+            f"Something else keeps writing {self.path}.",
+            "Wait until it is done, then read the notebook again.",
+        )
+
+    async def save(self) -> None:
+        """Do nothing: each change is written at once."""
+
+
+def _version(model: dict[str, Any]) -> str:
+    return str(model.get("hash") or model["last_modified"])
+
+
+def _stay_inside(contents: Contents, path: str) -> None:
+    """Refuse what a link leads to outside of the root, since an agent can make links."""
+    root = getattr(contents, "root_dir", None)
+    if root:
+        root = os.path.realpath(root)
+        file = os.path.realpath(os.path.join(root, path))
+        if os.path.commonpath([root, file]) != root:
+            raise _not_found(path)
+
+
+def _refusal(path: str, error: HTTPError) -> OpenHandsError:
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return _not_found(path)
+    if error.status_code == HTTPStatus.FORBIDDEN:
+        return OpenHandsError("notebook_forbidden", f"{path} may not be read.")
+    return Invalid(
+        "not_a_notebook",
+        f"{path} cannot be read as a notebook.",
+        "Open it in a text editor and mend its JSON, or restore an older version.",
+    )
+
+
+def _not_found(path: str) -> NotFound:
+    return NotFound(
+        "notebook_not_found",
+        f"There is no notebook {path}.",
+        "It may have been renamed, moved or deleted.",
+    )

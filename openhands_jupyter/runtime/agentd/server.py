@@ -1,0 +1,248 @@
+"""The channel: requests come in, answers and events go out, on one stream.
+
+A frame is four bytes of length, most significant first, and a JSON object in UTF-8.
+
+- request: ``{"id": 1, "method": "shell.run", "params": {…}}``
+- output of a running request: ``{"id": 1, "text": "…"}``
+- answer: ``{"id": 1, "result": …}`` or
+  ``{"id": 1, "error": {"code", "message", "hint"}}``
+- event: ``{"event": "kernel_exited", "params": {…}}``
+- where no files are shared, frames of connections: see `tunnel`
+
+The first request is ``hello``. Each request has a thread of its own, so that none waits for
+another. The end of the stream ends the sandbox.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from . import selftest
+from .confine import confine, set_limits
+from .environment import Environment, examine
+from .errors import ActionError
+from .files import Files
+from .goings_on import goings_on
+from .kernels import Kernels
+from .processes import MARK, kill_marked, running_besides
+from .relay import Relay
+from .search import Search
+from .shell import Shell
+from .supervise import supervise
+from .tunnel import Tunnel, private_folder
+
+STREAMED_CHARACTERS = 1_000_000
+"""Of one request; the answer holds more."""
+
+MORE_LATER = "\n[... there is more output; it is shown when the command ends ...]\n"
+"""What is said in place of further output."""
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    OnText = Callable[[str], None]
+
+
+class Server:
+    """Serves one client until it goes.
+
+    Parameters
+    ----------
+    fd
+        The stream, open for reading and writing.
+    unconfined
+        What could not be done to confine this process, a phrase each.
+    out
+        What to write to, where ``fd`` is only for reading.
+    """
+
+    def __init__(self, fd: int, unconfined: list[str], out: int | None = None) -> None:
+        self._fd = fd
+        self._out = fd if out is None else out
+        self._unconfined = unconfined
+        self._sending = threading.Lock()
+        self._methods: dict[str, Callable[[dict[str, Any], OnText], Any]] = {}
+        self._shell: Shell | None = None
+        self._kernels: Kernels | None = None
+        self._relay: Relay | None = None
+        self._tunnel = Tunnel(self._send_frame)
+
+    def serve(self) -> None:
+        """Answer requests until the stream ends, then end everything that was started."""
+        with os.fdopen(os.dup(self._fd), "rb") as stream:
+            while True:
+                body = _read_frame(stream)
+                if body is None:
+                    break
+                if body.startswith(b"\0"):
+                    self._tunnel.receive(body)
+                    continue
+                request: dict[str, Any] = json.loads(body)
+                if request["method"] == "hello":
+                    self._answer(request)
+                else:
+                    threading.Thread(target=self._answer, args=(request,), daemon=True).start()
+        self._end()
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        number, method = request["id"], request["method"]
+        try:
+            action = self._hello if method == "hello" else self._methods[method]
+            result = action(request["params"], _limited(lambda text: self._text(number, text)))
+        except ActionError as error:
+            self._send(
+                {
+                    "id": number,
+                    "error": {"code": error.code, "message": error.message, "hint": error.hint},
+                }
+            )
+        except Exception as error:  # The client must get an answer to every request.
+            message = f"{type(error).__name__} in {method}: {error}"
+            self._send({"id": number, "error": {"code": "internal", "message": message}})
+        else:
+            self._send({"id": number, "result": result})
+
+    def _hello(self, params: dict[str, Any], on_text: OnText) -> dict[str, Any]:
+        folder = params.get("folder")
+        if folder:
+            private_folder(folder, params["files"])
+        if params.get("relay"):
+            # Before anything that could take its port.
+            self._relay = Relay(**params["relay"], on_end=self._relay_ended)
+            if folder:
+                self._tunnel.listen(params["relay"]["path"])
+        workspace = params["workspace"]
+        environment = Environment(**params.get("environment", {}))
+        # Not into this process's own environment, which is on show in /proc.
+        environ = {**os.environ, **params.get("secrets", {})}
+        environ.update(environment.variables(environ))
+        shell = self._shell = Shell(workspace, environ, params["scratch"])
+        kernels = self._kernels = Kernels(workspace, environ, self._kernel_exited)
+        files = Files(workspace)
+        search = Search(workspace)
+        self._methods = {
+            "shell.run": lambda p, on: shell.run(on_text=on, **p),
+            "shell.stop": lambda p, on: shell.stop(),
+            "file.read": lambda p, on: files.read(**p),
+            "file.write": lambda p, on: files.write(**p),
+            "file.edit": lambda p, on: files.edit(**p),
+            "file.glob": lambda p, on: search.glob(**p),
+            "file.grep": lambda p, on: search.grep(**p),
+            "search.stop": lambda p, on: search.stop(),
+            "kernel.start": lambda p, on: kernels.start(**p),
+            "kernel.signal": lambda p, on: kernels.signal(**p),
+            "processes": lambda p, on: {
+                "running": shell.left_running()
+                + running_besides({*shell.pids(), *kernels.pids(), *self._relay_pids()})
+            },
+            "python.examine": lambda p, on: examine(environment.executable, environ),
+            "goings_on": lambda p, on: goings_on(shell.left_running()),
+            "selftest": lambda p, on: selftest.in_child(p),
+        }
+        return {
+            "pid": os.getpid(),
+            "python": environment.executable,
+            "without_packages": environment.problem,
+            "unconfined": self._unconfined,
+        }
+
+    def _kernel_exited(self, kernel: str, code: int, log: str) -> None:
+        params = {"kernel": kernel, "code": code, "log": log}
+        self._send({"event": "kernel_exited", "params": params})
+
+    def _relay_pids(self) -> set[int]:
+        return self._relay.pids if self._relay is not None else set()
+
+    def _relay_ended(self) -> None:
+        self._send({"event": "relay_ended", "params": {}})
+
+    def _text(self, number: int, text: str) -> None:
+        self._send({"id": number, "text": text})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        # A file name need not be valid Unicode; the frame must be.
+        self._send_frame(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace"))
+
+    def _send_frame(self, body: bytes) -> None:
+        data = memoryview(len(body).to_bytes(4, "big") + body)
+        with self._sending, contextlib.suppress(OSError):
+            while data:
+                data = data[os.write(self._out, data) :]
+
+    def _end(self) -> None:
+        if self._shell is not None:
+            self._shell.close()
+        if self._kernels is not None:
+            self._kernels.close()
+        mark = os.environ.get(MARK)
+        if mark:
+            kill_marked(MARK, mark)
+
+
+def _read_frame(stream: BinaryIO) -> bytes | None:
+    head = stream.read(4)
+    if len(head) < 4:
+        return None
+    size = int.from_bytes(head, "big")
+    body = stream.read(size)
+    return body if len(body) == size else None
+
+
+def _limited(send: OnText) -> OnText:
+    """Pass on output until there is too much of it; then say so once."""
+    left = [STREAMED_CHARACTERS]
+
+    def on_text(text: str) -> None:
+        if left[0] <= 0:
+            return
+        send(text[: left[0]])
+        left[0] -= len(text)
+        if left[0] <= 0:
+            send(MORE_LATER)
+
+    return on_text
+
+
+def _heed_signals() -> None:
+    """Let commands be interrupted also where a script started the server in the background.
+
+    Such a server ignores SIGINT and SIGQUIT, and what is ignored is inherited.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def main(fd: int, description: int | None = None) -> None:
+    """Serve on ``fd``; the process is over when this returns.
+
+    Parameters
+    ----------
+    fd
+        The stream.
+    description
+        Where to read from how to confine this process, a JSON object: see `confine`, and
+        ``supervised``, whether to start a supervisor first. None for no confinement.
+    """
+    _heed_signals()
+    os.set_inheritable(fd, False)
+    unconfined: list[str] = []
+    if description is None:
+        set_limits({})
+    else:
+        with open(description, encoding="utf-8") as file:
+            confinement = json.load(file)
+        if confinement["supervised"]:
+            supervise(fd)
+        try:
+            unconfined = confine(confinement)
+        except OSError as error:
+            sys.exit(error.strerror or str(error))
+    Server(fd, unconfined).serve()
+    os._exit(0)

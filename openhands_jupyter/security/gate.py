@@ -1,0 +1,151 @@
+"""The gate: every action passes it before anything happens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ..events import (
+    Action,
+    CmdRunAction,
+    FileGlobAction,
+    FileGrepAction,
+    FileReadAction,
+    Mode,
+    Risk,
+)
+from .findings import highest
+from .input_rules import is_waiting
+from .paths import Places, PlacesElsewhere
+from .readonly import is_read_only
+from .risk import assess
+
+Outcome = Literal["run", "ask", "refuse"]
+
+NO_SANDBOX = "No sandbox: this runs with all your rights"
+MODEL_RATING = "The model itself rates this {}"
+_READS = (FileReadAction, FileGlobAction, FileGrepAction)
+ASK_REFUSES = (
+    "Ask mode only reads: it runs no code and changes no files. "
+    "Switch to Agent mode to let the agent do this."
+)
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What happens to an action.
+
+    Attributes
+    ----------
+    outcome
+        ``run`` it, ``ask`` the person first, or ``refuse`` it.
+    risk
+        How risky it is held to be, and why.
+    reason
+        For a refusal: what the mode forbids and what to do.
+    """
+
+    outcome: Outcome
+    risk: Risk
+    reason: str = ""
+
+
+class Gate:
+    """Decides whether an action runs, waits for the person or is refused.
+
+    The risk is the higher of what the rules find and what the model says of its own action. The
+    gate informs and asks; it is the sandbox that confines. One gate serves one session: it keeps
+    what the session's cells name, so that ``from os import remove as r`` is known in later cells.
+
+    Parameters
+    ----------
+    workspace
+        The session's folder.
+    """
+
+    def __init__(self, workspace: Path) -> None:
+        self._places = Places(workspace)
+        self._kernel_names: dict[str, list[str]] = {}
+
+    def work_elsewhere(self, folder: str) -> None:
+        """The work is done in this folder, on another machine."""
+        if self._places.workspace != folder:
+            self._places = PlacesElsewhere(folder)
+
+    def check(
+        self,
+        action: Action,
+        *,
+        mode: Mode,
+        isolated: bool,
+        online: bool | None = False,
+        running: str | None = None,
+    ) -> Verdict:
+        """Say what is to happen to an action; never raises for what the action holds.
+
+        Parameters
+        ----------
+        action
+            The action as the agent gave it; a ``risk`` that it carries is the model's own rating.
+        mode
+            ``ask`` runs what only reads, ``agent`` asks before anything of high risk, ``auto``
+            runs everything, but asks like ``agent`` where no sandbox is in force.
+        isolated
+            Whether the action will run in a sandbox.
+        online
+            Whether that has a network; None where it is not known.
+        running
+            The command that was left running in the shell; None if there is none.
+
+        Returns
+        -------
+        Verdict
+            The outcome with the risk and its reasons.
+        """
+        if not action.runnable:
+            return Verdict("run", Risk(level="low"))
+        risk = self._risk(action, isolated, online, running)
+        if mode == "ask" and not _only_reads(action):
+            return Verdict("refuse", risk, ASK_REFUSES)
+        if mode == "auto" and isolated:
+            return Verdict("run", risk)
+        return Verdict("ask" if risk.level == "high" else "run", risk)
+
+    def _risk(
+        self, action: Action, isolated: bool, online: bool | None, running: str | None
+    ) -> Risk:
+        try:
+            risk, outside = assess(
+                action, self._places, isolated, self._kernel_names, online, running
+            )
+        except Exception as error:
+            reason = f"Cannot be judged: the check failed ({type(error).__name__})"
+            risk, outside = Risk(level="high", reasons=[reason]), []
+        if not isolated:
+            risk = _without_sandbox(action, risk, outside)
+        return _with_rating(risk, action.risk)
+
+
+def _only_reads(action: Action) -> bool:
+    if isinstance(action, CmdRunAction):
+        return is_waiting(action) or (not action.is_input and is_read_only(action.command))
+    return isinstance(action, _READS)
+
+
+def _without_sandbox(action: Action, risk: Risk, outside: list[str]) -> Risk:
+    if isinstance(action, CmdRunAction) and is_waiting(action):
+        return risk
+    if not isinstance(action, _READS):
+        return Risk(level="high", reasons=[NO_SANDBOX, *risk.reasons])
+    if outside:
+        reason = "Reads outside the workspace: " + ", ".join(outside[:8])
+        return Risk(level="high", reasons=[reason, *risk.reasons])
+    return risk
+
+
+def _with_rating(risk: Risk, rating: Risk | None) -> Risk:
+    if rating is None or rating.level == "low":
+        return risk
+    reason = MODEL_RATING.replace("{}", rating.level)
+    return Risk(level=highest(risk.level, rating.level), reasons=[*risk.reasons, reason])

@@ -1,0 +1,373 @@
+"""The bodies of requests and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ..config import Isolation, Origin
+from ..config.secrets import SecretOrigin, SecretValue
+from ..config.settings import (
+    BaseUrl,
+    CpuLimit,
+    DiskLimit,
+    FilePath,
+    GatewayUrl,
+    IdleTimeout,
+    ImageName,
+    KernelName,
+    MemoryLimit,
+    ModelName,
+    NetworkMode,
+    Prewarm,
+    ProcessLimit,
+    PythonChoice,
+    RemoteFolder,
+    Rules,
+    StepLimit,
+    Timeout,
+    Url,
+)
+from ..events import Command, Decision, Mode, NetworkAccess
+from ..hosts import Preset
+
+Title = Annotated[str, Meta(max_length=200)]
+Content = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
+Reason = Annotated[str, Meta(max_length=10_000)]
+SecretName = Annotated[str, Meta(max_length=64)]
+Id = Annotated[int, Meta(ge=0)]
+CheckpointId = Annotated[str, Meta(pattern=r"^[0-9]{8,20}-[0-9a-f]{8}$")]
+Paths = Annotated[list[Annotated[str, Meta(max_length=20_000)]], Meta(max_length=10_000)]
+
+
+class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A request; a field that it does not know is refused, not ignored."""
+
+
+class NewSession(_Body, frozen=True, kw_only=True):
+    """A session to begin; what is left out comes from the settings."""
+
+    title: Title = ""
+    workspace: Annotated[str, Meta(max_length=4096, pattern=r"^[^\x00]*$")] | None = None
+    model: ModelName | None = None
+    mode: Mode | None = None
+
+
+class SessionChanges(_Body, frozen=True, kw_only=True):
+    """What to change of a session."""
+
+    title: Title | None = None
+    mode: Mode | None = None
+    model: ModelName | None = None
+    step_limit: StepLimit | None = None
+    secrets: Annotated[list[SecretName], Meta(max_length=100)] | None = None
+
+
+class NewMessage(_Body, frozen=True, kw_only=True):
+    """What the person says."""
+
+    content: Content
+
+
+class NewDecision(_Body, frozen=True, kw_only=True):
+    """The person's decision on an action."""
+
+    decision: Decision
+    reason: Reason = ""
+
+
+class NewCommand(_Body, frozen=True, kw_only=True):
+    """What the agent is to do."""
+
+    command: Command
+
+
+class NewUndo(_Body, frozen=True, kw_only=True):
+    """What is to be undone; the last turn if ``turn`` is left out."""
+
+    turn: Id | None = None
+    force: Paths = []
+
+
+class NewRewind(_Body, frozen=True, kw_only=True):
+    """What is to be gone back to before, and whether cells are run again."""
+
+    event: Id
+    replay: bool = False
+    force: Paths = []
+
+
+class ClientMessage(_Body, frozen=True, kw_only=True, tag_field="type", tag="UserMessageAction"):
+    """A message, as a client's event."""
+
+    content: Content
+
+
+class ClientDecision(_Body, frozen=True, kw_only=True, tag_field="type", tag="ConfirmationAction"):
+    """A decision on the action in ``cause``, as a client's event."""
+
+    cause: Id
+    decision: Decision
+    reason: Reason = ""
+
+
+class ClientCommand(
+    _Body, frozen=True, kw_only=True, tag_field="type", tag="ChangeAgentStateAction"
+):
+    """A command, as a client's event."""
+
+    command: Command
+
+
+class ClientNetworkAccess(
+    _Body, frozen=True, kw_only=True, tag_field="type", tag="NetworkAccessAction"
+):
+    """What a session's sandbox may reach, as a client's event."""
+
+    host: Annotated[str, Meta(min_length=1, max_length=300)]
+    port: Annotated[int, Meta(ge=1, le=65535)]
+    access: NetworkAccess
+
+
+ClientEvent = ClientMessage | ClientDecision | ClientCommand | ClientNetworkAccess
+
+
+class SettingsChanges(_Body, frozen=True, kw_only=True):
+    """Settings to keep from the panel; null removes the panel's value."""
+
+    model: ModelName | UnsetType | None = UNSET
+    base_url: BaseUrl | UnsetType | None = UNSET
+    mode: Mode | UnsetType | None = UNSET
+    isolation: Isolation | UnsetType | None = UNSET
+    docker_image: ImageName | UnsetType | None = UNSET
+    gateway_url: GatewayUrl | UnsetType | None = UNSET
+    gateway_kernel: KernelName | UnsetType | None = UNSET
+    gateway_folder: RemoteFolder | UnsetType | None = UNSET
+    python: PythonChoice | UnsetType | None = UNSET
+    requirements: PythonChoice | UnsetType | None = UNSET
+    memory_limit: MemoryLimit | UnsetType | None = UNSET
+    process_limit: ProcessLimit | UnsetType | None = UNSET
+    cpu_limit: CpuLimit | UnsetType | None = UNSET
+    disk_limit: DiskLimit | UnsetType | None = UNSET
+    prewarm: Prewarm | UnsetType | None = UNSET
+    idle_timeout: IdleTimeout | UnsetType | None = UNSET
+    step_limit: StepLimit | UnsetType | None = UNSET
+    timeout: Timeout | UnsetType | None = UNSET
+    network: NetworkMode | UnsetType | None = UNSET
+    network_presets: list[Preset] | UnsetType | None = UNSET
+    network_rules: Rules | UnsetType | None = UNSET
+    pip_index: Url | UnsetType | None = UNSET
+    npm_registry: Url | UnsetType | None = UNSET
+    conda_channels: Url | UnsetType | None = UNSET
+    ca_bundle: FilePath | UnsetType | None = UNSET
+
+
+class PythonCandidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A Python for the agent; ``value`` is what to set, ``problem`` why it cannot be used."""
+
+    value: str
+    label: str
+    kind: Literal["server", "kernelspec", "environment", "conda"]
+    path: str = ""
+    version: str = ""
+    problem: str = ""
+
+
+class Pythons(msgspec.Struct, frozen=True, kw_only=True):
+    """The Pythons to choose from, the server's own first."""
+
+    pythons: list[PythonCandidate]
+
+
+class InstallStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether what the requirements file lists is installed; ``lines`` are the last it printed."""
+
+    file: str = ""
+    state: Literal["none", "missing", "installing", "ready", "failed"] = "none"
+    message: str = ""
+    hint: str = ""
+    lines: list[str] = []
+
+
+class Packages(msgspec.Struct, frozen=True, kw_only=True):
+    """What was installed in the sandboxes of a workspace; ``size`` is in bytes."""
+
+    size: int
+
+
+class NewSecret(_Body, frozen=True, kw_only=True):
+    """A secret to keep."""
+
+    value: SecretValue
+
+
+class NewPull(_Body, frozen=True, kw_only=True):
+    """An image to pull; the configured one where none is named."""
+
+    image: ImageName | None = None
+
+
+class ImageQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which image; the configured one where none is named."""
+
+    image: ImageName | None = None
+
+
+class CheckpointsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """How many checkpoints, the newest first."""
+
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+
+
+class DiffQuery(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """Two checkpoints, the second one now if left out; and one path for its text."""
+
+    from_: CheckpointId
+    to: CheckpointId | None = None
+    path: str | None = None
+
+
+class UndoQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which turn; the last if left out."""
+
+    turn: Id | None = None
+
+
+class RewindQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be gone back to before."""
+
+    event: Id
+
+
+class EventsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events; ``after`` and ``before`` are exclusive."""
+
+    after: Annotated[int, Meta(ge=-1)] = -1
+    before: Id | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+    order: Literal["asc", "desc"] = "asc"
+    type: list[str] = []
+
+
+class StreamQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Where to begin: behind the last event that the client has."""
+
+    after: Annotated[int, Meta(ge=-1)] = -1
+
+
+class TabQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """What a browser tab calls itself: the same when it connects again, another when reloaded."""
+
+    tab: Annotated[str, Meta(min_length=8, max_length=64)]
+
+
+class Created(msgspec.Struct, frozen=True, kw_only=True):
+    """The id of the event that holds what was asked for."""
+
+    id: int
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting in force, and where its value comes from."""
+
+    value: str | bool | int | float | list[str] | None
+    origin: Origin
+    locked: bool
+
+
+class Secret(msgspec.Struct, frozen=True, kw_only=True):
+    """A secret that is known; its value is never told.
+
+    ``for_sandbox`` says whether a person may allow it into a session's sandbox, ``why_not`` why
+    not.
+    """
+
+    name: str
+    origin: SecretOrigin
+    for_sandbox: bool
+    why_not: str = ""
+
+
+class AllSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """All settings, the names of all secrets, and what was left out and why."""
+
+    settings: dict[str, Setting]
+    secrets: list[Secret]
+    warnings: list[str]
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """A model to choose; ``hint`` says what is missing when it is not ready."""
+
+    name: str
+    label: str
+    provider: str
+    ready: bool
+    hint: str = ""
+
+
+class Models(msgspec.Struct, frozen=True, kw_only=True):
+    """The models to choose from."""
+
+    models: list[Model]
+
+
+class SandboxHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """What the agent's code would run in; ``notice`` says why, where it is not what was asked."""
+
+    backend: str
+    available: bool
+    notice: str = ""
+
+
+class ImageStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether an image will do for sandboxes.
+
+    ``missing``: not on the daemon's machine. ``incomplete``: there, but it ``lacks`` something.
+    ``unavailable``: no daemon that could tell. While it is being pulled, ``done`` of ``total``
+    bytes are there, as far as they are known, and ``message`` says what the daemon does.
+    """
+
+    image: str
+    state: Literal["ready", "incomplete", "missing", "pulling", "unavailable"]
+    message: str = ""
+    hint: str = ""
+    python: str = ""
+    ipykernel: str = ""
+    lacks: list[str] = []
+    done: int = 0
+    total: int = 0
+
+
+class HomeHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether sessions and settings can be kept."""
+
+    writable: bool
+    notice: str = ""
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """How the server is; ``degraded`` when something that it needs is missing."""
+
+    status: Literal["ok", "degraded"]
+    version: str
+    sandbox: SandboxHealth
+    home: HomeHealth
+
+
+class Error(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a request failed, for a program, and in words with what to do about it."""
+
+    code: str
+    message: str
+    hint: str = ""
+    field: str | UnsetType = UNSET
+
+
+def given(changes: SessionChanges | SettingsChanges | NewSession) -> dict[str, Any]:
+    """The fields that were given, by name."""
+    absent = UNSET if isinstance(changes, SettingsChanges) else None
+    values = msgspec.structs.asdict(changes)
+    return {name: value for name, value in values.items() if value is not absent}

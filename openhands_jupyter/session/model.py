@@ -1,0 +1,31 @@
+"""The language model of one session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..events import State
+from ..llm.base import Delta, LanguageModel, Message, Response, Tool
+
+
+class SessionModel:
+    """The session's model: whichever it is set to at the time of each call.
+
+    So a new key, address or model counts from the next call on.
+    """
+
+    def __init__(self, state: State, resolve: Callable[[str], LanguageModel]) -> None:
+        self._state = state
+        self._resolve = resolve
+
+    @property
+    def name(self) -> str:
+        return self._state.model
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        on_delta: Callable[[Delta], None],
+    ) -> Response:
+        return await self._resolve(self.name).complete(messages, tools, on_delta)

@@ -1,0 +1,433 @@
+"""One session that is open in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from ..agents import Agent, CodeActAgent
+from ..config import Config, Settings
+from ..controller import AgentController
+from ..errors import Conflict, Invalid, NotFound
+from ..events import (
+    AgentState,
+    AgentStateChangedObservation,
+    ChangeAgentStateAction,
+    ChangeSettingsAction,
+    Command,
+    ConfirmationAction,
+    Decision,
+    Event,
+    EventStream,
+    IsolationObservation,
+    Mode,
+    RewindAction,
+    SandboxReleasedObservation,
+    State,
+    TaskTrackingAction,
+    UndoAction,
+    UserMessageAction,
+)
+from ..llm.base import LanguageModel
+from ..runtime.environment import packages
+from ..runtime.kernel_host import MakeHost
+from ..security import Gate
+from .files import SessionFiles, make_checkpointing
+from .info import SessionInfo, write_info
+from .model import SessionModel
+from .network import SessionNetwork
+from .runtime import make_runtime
+
+TITLE_LENGTH = 60
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """One session that is open in this process.
+
+    `SessionManager` makes them.
+
+    Attributes
+    ----------
+    stream
+        The session's log; events may be injected and watched there.
+    controller
+        What drives it.
+    network
+        What its sandbox may reach.
+    files
+        What changed in the workspace.
+    """
+
+    controller: AgentController
+
+    def __init__(
+        self,
+        stream: EventStream,
+        state: State,
+        info: SessionInfo,
+        config: Config,
+        resolve: Callable[[str], LanguageModel],
+        make_host: MakeHost | None = None,
+    ) -> None:
+        self.id = info.id
+        self.stream = stream
+        self._state = state
+        self._info = info
+        self._folder = config.sessions_folder / info.id
+        self._changed = asyncio.Event()
+        self._saved: SessionInfo | None = None
+        self._closed = False
+        self._used = datetime.now(UTC)
+        self._home = config.home
+        self._secrets = config.secrets
+        workspace = self._workspace = Path(info.workspace)
+        agent: Agent = CodeActAgent(
+            SessionModel(state, resolve),
+            workspace,
+            on_delta=lambda delta: self.controller.asking.on_delta(delta),
+            on_response=lambda response, seconds: self.controller.asking.on_response(
+                response, seconds
+            ),
+        )
+        settings = config.settings
+        self.network = SessionNetwork(stream, state, settings, config.locked, self._announce)
+        self._kernel_host = make_host(info.id, self._announce) if make_host else None
+        self._name_kernel()
+        self._runtime = make_runtime(config, info, state, self.network.way_out, self._kernel_host)
+        checkpoints = make_checkpointing(config, info, stream, state.files)
+        self.files = SessionFiles(stream, state.files, checkpoints)
+        self.controller = AgentController(
+            stream, state, agent, Gate(workspace), self._runtime, checkpoints
+        )
+        stream.add_listener(self.network.on_event)
+        stream.add_listener(self._on_event)
+        self._saving = asyncio.create_task(self._keep_saved())
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    @property
+    def forgettable(self) -> bool:
+        """Whether nothing would be lost or cut off if it were closed and opened again."""
+        settled = self._state.agent_state in _SETTLED and self._state.mode != "auto"
+        return settled and self.stream.subscribers == 0
+
+    def touch(self) -> None:
+        """Note that somebody uses the session."""
+        self._used = datetime.now(UTC)
+
+    def unused_for(self) -> timedelta:
+        """How long nothing has happened in the session, its kernel included."""
+        at = self._kernel_host.used_at if self._kernel_host else None
+        return datetime.now(UTC) - max(self._used, at or self._used)
+
+    async def release_sandbox(self, reason: str) -> bool:
+        """End the sandbox, unless something runs in it; the next action starts another.
+
+        Parameters
+        ----------
+        reason
+            Why, as a sentence for the person and the agent.
+
+        Returns
+        -------
+        bool
+            Whether there is none any more.
+        """
+        if await self.controller.sandbox.release(reason):
+            return True
+        self.touch()
+        return False
+
+    def info(self) -> SessionInfo:
+        """Where the session stands."""
+        state = self._state
+        return msgspec.structs.replace(
+            self._info,
+            state=state.agent_state,
+            mode=state.mode,
+            model=state.model,
+            steps=state.steps,
+            step_limit=state.step_limit,
+            last_id=state.last_id,
+            isolation=state.isolation,
+            asleep=state.asleep,
+            pending=state.pending_confirmation,
+            command_running=state.running_command is not None,
+            plan=state.plan,
+            secrets=list(self._secrets.given(state.secrets)),
+            network=self.network.info(),
+            kernel=self._kernel_host.kernel_id if self._kernel_host else None,
+            open=not self._closed,
+        )
+
+    async def changed(self) -> AsyncIterator[SessionInfo]:
+        """What `info` gives, each time that the state, a setting, the plan or the title changed.
+
+        A change is told once it is safe on the disk.
+        """
+        changed = self._changed
+        while not self._closed:
+            await changed.wait()
+            changed = self._changed
+            await self.stream.settled()
+            yield self.info()
+
+    def send_message(self, content: str) -> int:
+        """The person says something; gives the event's id.
+
+        Raises
+        ------
+        Invalid
+            When there is nothing in it.
+        """
+        if not content.strip():
+            raise Invalid("empty_message", "The message is empty.", "Type a task or a question.")
+        if not self._info.title:
+            self.rename(_title_of(content))
+        return self.stream.append(UserMessageAction(content=content))
+
+    def confirm(self, action_id: int, decision: Decision, reason: str = "") -> tuple[int, bool]:
+        """The person decides on an action that waits for approval.
+
+        Returns
+        -------
+        tuple
+            The decision's event id, and whether it is new. The same decision again changes nothing.
+
+        Raises
+        ------
+        NotFound
+            When there is no such event.
+        Conflict
+            When it was decided otherwise already, or does not wait for a decision.
+        """
+        earlier = self._state.decisions.get(action_id)
+        if earlier and earlier.decision == decision:
+            return earlier.id, False
+        if not 0 <= action_id <= self.stream.last_id:
+            raise NotFound("event_not_found", f"The session has no event {action_id}.")
+        if earlier or action_id != self._state.pending_confirmation:
+            raise Conflict(
+                "confirmation_stale",
+                f"Action {action_id} does not wait for a decision (any more).",
+                "Look at the timeline: it was decided, stopped or overtaken by a message.",
+            )
+        action = ConfirmationAction(cause=action_id, decision=decision, reason=reason)
+        return self.stream.append(action), True
+
+    def command(self, command: Command) -> int:
+        """The person runs, pauses or stops the agent; gives the event's id.
+
+        Raises
+        ------
+        Conflict
+            When the session is in no state for it.
+        """
+        stops_command = command == "stop" and self._state.running_command is not None
+        if not stops_command and self._state.agent_state not in _COMMAND_STATES[command]:
+            raise Conflict(
+                "wrong_state",
+                f"The session cannot {command} while it is {self._state.agent_state}.",
+                "Send a message to give the agent something to do.",
+            )
+        return self.stream.append(ChangeAgentStateAction(command=command))
+
+    def undo(self, turn: int | None = None, force: Sequence[str] = ()) -> int:
+        """The person takes back what a turn did to files; gives the event's id.
+
+        Parameters
+        ----------
+        turn
+            Id of its first action that may have changed files; None for the last turn.
+        force
+            Paths to be restored although somebody else changed them since.
+
+        Raises
+        ------
+        NotFound
+            When there is no such turn.
+        Conflict
+            When the agent is at work, or there is nothing to undo.
+        """
+        self._require_state("be undone", _UNDO_STATES)
+        first = self.files.check_undo(turn)
+        return self.stream.append(UndoAction(turn=first, force=list(force)))
+
+    def rewind(self, event: int, replay: bool = False, force: Sequence[str] = ()) -> int:
+        """The person goes back to before an event; gives the new event's id.
+
+        What runs is stopped. The files are restored, and the kernel and the shell started anew.
+
+        Parameters
+        ----------
+        event
+            Id of the event.
+        replay
+            Whether to run the cells again that succeeded before it.
+        force
+            As in `undo`.
+
+        Raises
+        ------
+        Conflict
+            When an action waits for approval, or the files were not kept then.
+        """
+        self._require_state("be rewound", _UNDO_STATES | {"running", "rate_limited"})
+        self.files.check_rewind(event)
+        return self.stream.append(RewindAction(event=event, replay=replay, force=list(force)))
+
+    def _require_state(self, what: str, states: frozenset[AgentState]) -> None:
+        state = self._state.agent_state
+        restoring = any(
+            isinstance(action, UndoAction | RewindAction)
+            for action in self._state.open_calls.values()
+        )
+        if state not in states or restoring:
+            raise Conflict(
+                "wrong_state",
+                f"The session cannot {what} while it is {state.replace('_', ' ')}.",
+                "Stop the agent or decide on what waits for your approval, then try again.",
+            )
+
+    def change_settings(
+        self,
+        mode: Mode | None = None,
+        model: str | None = None,
+        step_limit: int | None = None,
+        secrets: list[str] | None = None,
+    ) -> None:
+        """Change settings of this session; None leaves one as it is.
+
+        Other ``secrets`` are in the sandbox from the next action on, which starts another one.
+
+        Raises
+        ------
+        Invalid
+            When a secret may not be given to a sandbox.
+        """
+        if secrets is not None:
+            secrets = sorted(set(secrets))
+            self._secrets.require_for_sandboxes(secrets)
+        change = ChangeSettingsAction(
+            mode=mode, model=model, step_limit=step_limit, secrets=secrets
+        )
+        if change != ChangeSettingsAction():
+            self.stream.append(change)
+
+    def settings_changed(self, settings: Settings) -> None:
+        """Apply what of changed settings counts for a session that is open.
+
+        What is listed of the network counts at once. A network that was switched on, mirrors and
+        certificates count from the next sandbox on, which the agent gets when it next begins to
+        work and nothing runs in the old one.
+        """
+        self.network.settings_changed(settings)
+        self._runtime.network = self.network.way_out
+
+    def rename(self, title: str) -> None:
+        """Give the session a title; it is kept beside the log, so it is masked as the log is."""
+        title = self.stream.masker.text(title)
+        self._info = msgspec.structs.replace(self._info, title=title)
+        self._name_kernel()
+        self._announce()
+
+    async def packages_size(self) -> int:
+        """Bytes that the packages take which were installed in sandboxes on this workspace."""
+        return await asyncio.to_thread(packages.size_of, self._home, self._workspace)
+
+    async def remove_packages(self) -> None:
+        """Remove the packages that were installed in sandboxes on this workspace.
+
+        Raises
+        ------
+        Conflict
+            When the agent works, here or in another session on it.
+        """
+        if not await self.controller.sandbox.renew("The person removed the installed packages."):
+            raise Conflict(
+                "packages_in_use",
+                "The agent is at work and may use the installed packages.",
+                "Stop it first.",
+            )
+        await asyncio.to_thread(packages.remove, self._home, self._workspace)
+
+    async def close(self, reason: str = "The server was shut down.") -> None:
+        """Stop what runs, end the sandbox, have everything on the disk."""
+        if self._closed:
+            return
+        try:
+            await self.controller.close(reason)
+        finally:
+            self._closed = True
+            self._announce()
+            await self.stream.close()
+            await self._saving
+        await asyncio.to_thread(self.save)
+
+    def save(self) -> None:
+        """Keep `info` beside the log, for lists of sessions; the log stays the truth.
+
+        Writes to the disk: to be called on another thread than the event loop's.
+        """
+        info = msgspec.structs.replace(self.info(), open=False, network=None, kernel=None)
+        if info != self._saved:
+            write_info(self._folder, info)
+            self._saved = info
+
+    def _name_kernel(self) -> None:
+        if self._kernel_host is not None:
+            self._kernel_host.rename(self._info.title)
+
+    def _on_event(self, event: Event) -> None:
+        if not isinstance(event, SandboxReleasedObservation):
+            self.touch()
+            updated = event.time or self._info.updated
+            self._info = msgspec.structs.replace(self._info, updated=updated)
+        if isinstance(
+            event,
+            AgentStateChangedObservation
+            | ChangeSettingsAction
+            | IsolationObservation
+            | TaskTrackingAction,
+        ):
+            self._announce()
+
+    def _announce(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def _keep_saved(self) -> None:
+        async for _ in self.changed():
+            try:
+                await asyncio.to_thread(self.save)
+            except OSError as error:
+                # The log has its own errors; a list that lags behind is no failure.
+                _log.warning("Session %s could not be saved for lists: %s", self.id, error)
+
+
+_SETTLED = frozenset({"awaiting_user_input", "finished", "rejected", "stopped", "error"})
+"""States that a session is in again after it was closed and opened."""
+
+_COMMAND_STATES: dict[Command, frozenset[AgentState]] = {
+    "run": frozenset({"paused", "stopped", "error"}),
+    "pause": frozenset({"running", "rate_limited"}),
+    "stop": frozenset({"running", "rate_limited", "awaiting_user_confirmation", "paused"}),
+}
+_UNDO_STATES: frozenset[AgentState] = frozenset(
+    {"awaiting_user_input", "paused", "stopped", "finished", "rejected", "error"}
+)
+
+
+def _title_of(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1] + "…"

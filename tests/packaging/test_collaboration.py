@@ -1,0 +1,47 @@
+"""Shared notebooks, in an environment with jupyter-collaboration, which no other test has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = [pytest.mark.packaging, pytest.mark.timeout(600)]
+
+
+def test_the_contract_of_notebooks_with_collaboration(tmp_path: Path) -> None:
+    venv = tmp_path / "venv"
+    run(sys.executable, "-m", "venv", venv)
+    python = venv / "bin" / "python"
+    [folder] = venv.glob("lib/*/site-packages")
+    # All else as it is here, this package included.
+    (folder / "here.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    run(python, "-m", "pip", "install", "--quiet", "jupyter-collaboration>=5,<6")
+    tests = ("python/notebooks/test_room.py", "ui/test_shared_notebooks.py")
+    printed = run(
+        *(python, "-m", "pytest", "-p", "no:cacheprovider", "-rs"),
+        *(ROOT / "tests" / test for test in tests),
+        JUPYTER_PATH=os.pathsep.join(f"{prefix}/share/jupyter" for prefix in (sys.prefix, venv)),
+    )
+    assert "skipped" not in printed
+
+
+def run(*command: str | Path, **environ: str) -> str:
+    """What a command prints, on both streams; fails the test when the command fails."""
+    answer = subprocess.run(
+        [str(word) for word in command],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    assert answer.returncode == 0, answer.stdout
+    return answer.stdout

@@ -1,0 +1,130 @@
+"""Tool calls to actions and back."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from openhands_jupyter.agents.tools import TOOLS, arguments_of, descriptions, parse
+from openhands_jupyter.events import (
+    AgentMessageAction,
+    AgentThinkAction,
+    CmdRunAction,
+    FileEditAction,
+    FileGlobAction,
+    FileGrepAction,
+    FileReadAction,
+    FileWriteAction,
+    FinishAction,
+    IPythonRunCellAction,
+    Task,
+    TaskTrackingAction,
+)
+
+CALLS = [
+    ("execute_ipython_cell", {"code": "1+1"}, IPythonRunCellAction(code="1+1")),
+    (
+        "execute_ipython_cell",
+        {"code": "1+1", "timeout": 5.0},
+        IPythonRunCellAction(code="1+1", timeout=5.0),
+    ),
+    ("execute_bash", {"command": "ls"}, CmdRunAction(command="ls")),
+    ("execute_bash", {"command": ""}, CmdRunAction(command="")),
+    (
+        "execute_bash",
+        {"command": "C-c", "is_input": True},
+        CmdRunAction(command="C-c", is_input=True),
+    ),
+    ("find_files", {"pattern": "*.py"}, FileGlobAction(pattern="*.py")),
+    ("search_files", {"pattern": "x+"}, FileGrepAction(pattern="x+")),
+    (
+        "search_files",
+        {"pattern": "x", "path": "src", "include": "*.py", "ignore_case": True},
+        FileGrepAction(pattern="x", path="src", include="*.py", ignore_case=True),
+    ),
+    ("read_file", {"path": "a.py"}, FileReadAction(path="a.py")),
+    (
+        "read_file",
+        {"path": "a.py", "start": 2, "end": 9},
+        FileReadAction(path="a.py", start=2, end=9),
+    ),
+    ("write_file", {"path": "a", "content": "b"}, FileWriteAction(path="a", content="b")),
+    (
+        "edit_file",
+        {"path": "a", "command": "str_replace", "old_str": "x", "new_str": "y"},
+        FileEditAction(path="a", command="str_replace", old_str="x", new_str="y"),
+    ),
+    (
+        "edit_file",
+        {"path": "a", "command": "insert", "new_str": "y", "insert_line": 3},
+        FileEditAction(path="a", command="insert", new_str="y", insert_line=3),
+    ),
+    ("edit_file", {"path": "a", "command": "undo"}, FileEditAction(path="a", command="undo")),
+    ("think", {"thought": "hm"}, AgentThinkAction(thought="hm")),
+    (
+        "update_plan",
+        {"tasks": [{"title": "one", "status": "done"}]},
+        TaskTrackingAction(tasks=[Task(title="one", status="done")]),
+    ),
+    (
+        "ask_user",
+        {"question": "which?", "options": ["a", "b"]},
+        AgentMessageAction(content="which?", options=["a", "b"], wait_for_response=True),
+    ),
+    ("finish", {"message": "done"}, FinishAction(message="done")),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "action"), CALLS)
+def test_a_call_means_an_action_and_the_action_tells_the_call(name, arguments, action):
+    assert parse(name, json.dumps(arguments)) == action
+    assert arguments_of(action) is not None
+    told_name, told = arguments_of(action)
+    assert (told_name, json.loads(told)) == (name, arguments)
+
+
+def test_every_tool_is_covered_above():
+    assert {name for name, _, _ in CALLS} == set(TOOLS)
+
+
+@pytest.mark.parametrize(("name", "arguments", "action"), CALLS)
+def test_the_schema_that_the_model_gets_admits_the_call(name, arguments, action):
+    tool = next(tool for tool in descriptions() if tool.name == name)
+    jsonschema.Draft202012Validator.check_schema(tool.parameters)
+    jsonschema.validate(arguments, tool.parameters)
+    assert "$ref" not in json.dumps(tool.parameters)
+
+
+def test_nulls_count_as_left_out_and_numbers_may_be_text():
+    given = '{"path": "a", "start": "2", "end": null, "unknown": 1}'
+    assert parse("read_file", given) == FileReadAction(path="a", start=2)
+
+
+@pytest.mark.parametrize("level", ["medium", "high"])
+def test_the_models_own_rating_is_kept(level):
+    action = parse("execute_bash", json.dumps({"command": "ls", "security_risk": level}))
+    assert action.risk is not None
+    assert action.risk.level == level
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("execute_sql", "{}", "The tools are: execute_ipython_cell"),
+        ("execute_bash", '{"command": ', "not valid JSON"),
+        ("execute_bash", "{}", "command"),
+        ("execute_bash", "[]", "Expected `object`"),
+        ("execute_bash", '"ls"', "Expected `object`"),
+        ("execute_bash", '{"command": {"a": 1}}', "$.command"),
+        ("edit_file", '{"path": "a", "command": "delete"}', "$.command"),
+        ("read_file", '{"path": "a", "start": -1}', "$.start"),
+        ("update_plan", '{"tasks": [{"title": "x", "status": "maybe"}]}', "$.tasks[0].status"),
+        ("", "{}", "There is no tool ''"),
+    ],
+)
+def test_a_wrong_call_tells_the_model_what_is_wrong(name, arguments, told):
+    with pytest.raises(ValueError) as caught:
+        parse(name, arguments)
+    assert told in str(caught.value)

@@ -1,0 +1,266 @@
+"""``jupyter openhands run``, as its users start it: a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from model_server.script import call
+from model_server.server import ModelServer
+
+FIBONACCI = "Write a Python script that computes Fibonacci numbers and run it"
+DELETE = "delete the temporary files here"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A workspace whose name is not easy."""
+    folder = tmp_path / "my wörk space"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LLM_", "SANDBOX_"))}
+    return {**kept, "OPENHANDS_HOME": str(tmp_path / "home")}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "openhands_jupyter.cli", *arguments]
+
+
+def run(place: Path, environment: dict[str, str], *arguments: str):
+    return subprocess.run(
+        command("run", *arguments),
+        cwd=place,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+def log_of(environment: dict[str, str]) -> list[dict]:
+    (path,) = Path(environment["OPENHANDS_HOME"]).glob("sessions/*/events.jsonl")
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+class AtTerminal:
+    """The command at a terminal of its own, with somebody who types."""
+
+    def __init__(self, place: Path, environment: dict[str, str], *arguments: str) -> None:
+        self._pid, self._fd = pty.fork()
+        if self._pid == 0:
+            os.chdir(place)
+            os.execve(sys.executable, command("run", *arguments), environment)
+        self.printed = ""
+
+    def until(self, pattern: str, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while not re.search(pattern, self.printed):
+            assert time.monotonic() < deadline, f"{pattern!r} is not in:\n{self.printed}"
+            try:
+                self.printed += os.read(self._fd, 65536).decode(errors="replace")
+            except OSError:
+                raise AssertionError(f"ended without {pattern!r}:\n{self.printed}") from None
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def interrupt(self) -> None:
+        os.kill(self._pid, signal.SIGINT)
+
+    def exit_code(self) -> int:
+        while True:
+            try:
+                if not os.read(self._fd, 65536):
+                    break
+            except OSError:
+                break
+        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+
+
+def test_the_example(place, environment):
+    done = run(place, environment, "--model", "tour", FIBONACCI)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Writes fib.py" in done.stdout
+    assert "Command ended: exit code 0" in done.stdout
+    assert "Sandbox:" in done.stdout
+    assert re.search(r"\b34\b", done.stdout)
+    assert (place / "fib.py").is_file()
+    events = log_of(environment)
+    story = [
+        "UserMessageAction",
+        "FileWriteAction",
+        "FileWriteObservation",
+        "CmdRunAction",
+        "CmdOutputObservation",
+        "FinishAction",
+    ]
+    told = [event for event in events if event["type"] in story]
+    assert [event["type"] for event in told] == story
+    assert [event["cause"] for event in told[1:]] == [event["id"] for event in told[:-1]]
+    assert told[4]["exit_code"] == 0
+    assert "34" in told[4]["content"]
+    assert [event["id"] for event in events] == list(range(len(events)))
+    for event in events:
+        assert event["source"] in ("user", "agent", "environment")
+        assert event["time"].endswith("Z")
+        assert event["session"] == told[0]["session"]
+        assert event["v"] == 1
+
+
+def test_without_a_terminal_what_needs_approval_is_refused(place, environment):
+    (place / "a.tmp").write_text("x")
+    done = run(place, environment, "--model", "tour", DELETE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (place / "a.tmp").exists()
+    assert "Rejected action" in done.stdout
+
+
+def test_auto_mode_allows_it(place, environment):
+    (place / "a.tmp").write_text("x")
+    done = run(place, environment, "--model", "tour", "--mode", "auto", DELETE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (place / "a.tmp").exists()
+
+
+@pytest.mark.parametrize(("answer", "deleted"), [("y\n", True), ("no, I need them\n", False)])
+def test_approval_is_asked_on_the_terminal(place, environment, answer, deleted):
+    (place / "a.tmp").write_text("x")
+    terminal = AtTerminal(place, environment, "--model", "tour", DELETE)
+    terminal.until(r"Approve\?")
+    assert (place / "a.tmp").exists()
+    assert "a.tmp" in terminal.printed
+    terminal.type(answer)
+    terminal.until("Done")
+    assert terminal.exit_code() == 0
+    assert (place / "a.tmp").exists() is not deleted
+
+
+def test_ctrl_c_while_it_asks(place, environment):
+    (place / "a.tmp").write_text("x")
+    terminal = AtTerminal(place, environment, "--model", "tour", DELETE)
+    terminal.until(r"Approve\?")
+    terminal.interrupt()
+    assert terminal.exit_code() == 130
+    assert (place / "a.tmp").exists()
+    states = [event["state"] for event in log_of(environment) if "state" in event]
+    assert states[-1] == "stopped"
+
+
+def test_anything_else_gets_an_honest_answer_and_a_question_that_nobody_answers(place, environment):
+    done = run(place, environment, "--model", "tour", "Cure the common cold")
+    assert done.returncode == 3
+    assert "no AI" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--workspace", "/nowhere/at/all", "x"], "/nowhere/at/all"),
+        (["--workspace", "/", "x"], "holds your home folder"),
+        (["--model", "tour", "  "], "empty"),
+    ],
+)
+def test_what_cannot_begin_says_why(place, environment, arguments, told):
+    done = run(place, environment, *arguments)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unreachable_model_is_an_error_that_says_what_to_do(place, environment):
+    environment |= {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_API_KEY": "sk-canary-unreachable"}
+    done = run(place, environment, "--model", "openai/whatever", "hello")
+    assert done.returncode == 1
+    assert "127.0.0.1:9" in done.stdout
+    assert "sk-canary" not in done.stdout + done.stderr
+    assert "sk-canary" not in json.dumps(log_of(environment))
+
+
+def test_a_message_cannot_control_the_terminal(place, environment):
+    done = run(place, environment, "--model", "tour", "\x1b]0;owned\x07\u202edrawkcab")
+    assert "\x1b]" not in done.stdout
+    assert "\u202e" not in done.stdout
+    assert r"\u{202e}drawkcab" in done.stdout
+
+
+def test_ask_mode_changes_nothing(place, environment):
+    done = run(place, environment, "--model", "tour", "--mode", "ask", FIBONACCI)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(place.iterdir()) == []
+    assert "Agent mode" in done.stdout
+
+
+def test_the_step_limit_ends_the_run(place, environment):
+    environment["MAX_ITERATIONS"] = "1"
+    done = run(place, environment, "--model", "tour", FIBONACCI)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "used its 1 steps" in done.stdout
+
+
+def test_a_wrong_configuration_is_told(place, environment):
+    home = Path(environment["OPENHANDS_HOME"])
+    home.mkdir()
+    (home / "config.toml").write_text("[llm]\nmodle = 'x'\n")
+    done = run(place, environment, "--model", "tour", FIBONACCI)
+    assert done.returncode == 0
+    assert "modle" in done.stderr
+
+
+SLOW = [
+    call("execute_bash", command="echo begun; sleep 100"),
+    call("finish", message="done"),
+]
+
+
+def with_model(environment: dict[str, str], server: ModelServer) -> dict[str, str]:
+    return environment | {"LLM_BASE_URL": server.url, "LLM_API_KEY": "sk-scripted"}
+
+
+def test_ctrl_c_stops_a_command_and_keeps_what_it_printed(place, environment, model_server):
+    model_server.play(*SLOW)
+    environment = with_model(environment, model_server)
+    terminal = AtTerminal(place, environment, "--model", "openai/scripted", "go")
+    terminal.until(r"\$ echo begun", seconds=90)
+    time.sleep(1)
+    terminal.interrupt()
+    terminal.until("Command ended: stopped")
+    assert terminal.exit_code() == 130
+    output = next(e for e in log_of(environment) if e["type"] == "CmdOutputObservation")
+    assert (output["content"].strip(), output["interrupted"]) == ("begun", "stopped")
+
+
+def test_output_cannot_control_the_terminal(place, environment, model_server):
+    model_server.play(
+        call("execute_bash", command=r"printf '\033]0;owned\007\033[2Jx\342\200\256y'"),
+        call("finish", message="\x1b[31mdone"),
+    )
+    environment = with_model(environment, model_server)
+    done = run(place, environment, "--model", "openai/scripted", "go")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\x1b" not in done.stdout
+    assert r"x\u{202e}y" in done.stdout
+
+
+def test_what_the_network_refused_is_told(place, environment, model_server):
+    model_server.play(
+        call("execute_bash", command="curl -s http://other.test/"),
+        call("finish", message="It is not allowed."),
+    )
+    settings = {**with_model(environment, model_server), "SANDBOX_NETWORK": "allow-list"}
+    done = run(place, settings, "--model", "openai/scripted", "Fetch it")
+    assert done.returncode == 0, done.stderr
+    assert "Network: other.test:80 is not among the hosts that may be reached." in done.stdout
+    assert "set network_rules" in done.stdout

@@ -1,0 +1,316 @@
+"""Model calls through real LiteLLM, in the real gateway process, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from model_server import (
+    ModelServer,
+    Turn,
+    Usage,
+    call,
+    empty,
+    hang,
+    malformed,
+    page,
+    reset,
+    status,
+    text,
+    together,
+)
+
+from openhands_jupyter.errors import ModelError
+from openhands_jupyter.llm.base import Delta, Message, ModelConfig, Tool, ToolCall
+
+KEY = "sk-canary-0123456789"
+LONG = "A rather long answer, in many pieces. " * 10
+
+
+def config_for(server: ModelServer, **changes: Any) -> ModelConfig:
+    settings = {"model": "openai/scripted", "api_key": KEY, "base_url": server.url, "timeout": 20}
+    return ModelConfig(**(settings | changes))
+
+
+def error_of(gateway: Any, config: ModelConfig) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        gateway.ask(config)
+    return caught.value
+
+
+# Answers
+
+
+def test_pieces_come_while_the_server_still_writes(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def on_delta(delta: Delta) -> None:
+        seen.append((model_server.requests[-1].outcome, delta.text))
+
+    # On a busy machine we may be late for what is written fast.
+    for pace in (0.01, 0.1, 0.5):
+        seen.clear()
+        model_server.play(text(LONG).paced(pace))
+        response = shared_gateway.ask(config_for(model_server), on_delta=on_delta)
+        if seen[0][0] == "":
+            break
+    assert seen[0][0] == ""
+    assert len(seen) > 10
+    assert "".join(piece for _, piece in seen) == response.text == LONG
+
+
+def test_reasoning_text_and_parallel_calls_are_told_apart(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    commands = ("echo one", "echo two; " * 10)
+    model_server.play(
+        together(
+            call("execute_bash", command=commands[0]).saying("Two at once.").thinking("Hm, both."),
+            call("execute_bash", command=commands[1]),
+        )
+    )
+    deltas: list[Delta] = []
+    response = shared_gateway.ask(config_for(model_server), on_delta=deltas.append)
+    assert response.text == "Two at once."
+    assert response.reasoning == "Hm, both."
+    assert response.finish_reason == "tool_calls"
+    assert [json.loads(c.arguments)["command"] for c in response.tool_calls] == list(commands)
+    assert len({c.id for c in response.tool_calls}) == 2
+    pieces = {
+        kind: "".join(delta.text for delta in deltas if delta.kind == kind)
+        for kind in ("text", "reasoning", "tool_call")
+    }
+    assert pieces["text"] == response.text
+    assert pieces["reasoning"] == response.reasoning
+    assert pieces["tool_call"] == "".join(c.arguments for c in response.tool_calls)
+    assert {d.tool_name for d in deltas if d.kind == "tool_call"} == {"execute_bash"}
+
+
+def test_calls_without_an_index_of_their_own_are_told_apart(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    model_server.play(together(call("a", x=1), call("b", y=2)).but(indexed=False))
+    response = shared_gateway.ask(config_for(model_server))
+    assert [(c.name, c.arguments) for c in response.tool_calls] == [
+        ("a", '{"x": 1}'),
+        ("b", '{"y": 2}'),
+    ]
+
+
+def test_the_prompt_arrives_as_the_protocol_says(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    model_server.play(text("Done."))
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    messages = [
+        Message(role="system", content="Be brief."),
+        Message(role="user", content=[{"type": "text", "text": "Look."}, image]),
+        Message(role="assistant", tool_calls=[ToolCall(id="c1", name="ls", arguments="{}")]),
+        Message(role="tool", tool_call_id="c1", content="a.txt"),
+    ]
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    tools = [Tool(name="ls", description="List.", parameters=schema)]
+    shared_gateway.ask(config_for(model_server), messages, tools)
+    [request] = model_server.requests
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body["model"] == "scripted"
+    assert request.body["stream_options"] == {"include_usage": True}
+    assert request.body["tools"] == [
+        {
+            "type": "function",
+            "function": {"name": "ls", "description": "List.", "parameters": schema},
+        }
+    ]
+    system, user, assistant, tool = request.body["messages"]
+    assert (system["role"], system["content"]) == ("system", "Be brief.")
+    assert user["content"][1]["image_url"]["url"] == image["image_url"]["url"]
+    assert assistant["tool_calls"][0]["function"] == {"name": "ls", "arguments": "{}"}
+    assert (tool["tool_call_id"], tool["content"]) == ("c1", "a.txt")
+
+
+def test_a_known_price_is_told_and_cached_tokens_cost_less(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    costs = []
+    for cached in (0, 800):
+        usage = Usage(prompt_tokens=1000, completion_tokens=100, cached_tokens=cached)
+        model_server.play(text("x").but(usage=usage))
+        response = shared_gateway.ask(config_for(model_server, model="openai/gpt-4o"))
+        assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (1000, 100)
+        assert response.usage.cached_tokens == cached
+        costs.append(response.usage.cost)
+    assert costs[0] > costs[1] > 0
+
+
+def test_an_unknown_price_is_not_nothing(shared_gateway: Any, model_server: ModelServer) -> None:
+    model_server.play(text("x"))
+    usage = shared_gateway.ask(config_for(model_server)).usage
+    assert usage.prompt_tokens == 100
+    assert usage.cost is None
+
+
+def test_tokens_that_nobody_reports_are_estimated(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    model_server.play(text(LONG).but(usage=None))
+    assert shared_gateway.ask(config_for(model_server)).usage.completion_tokens > 20
+
+
+def test_malformed_arguments_pass_as_they_are(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    model_server.play(malformed("execute_bash", '{"command": "ls'))
+    response = shared_gateway.ask(config_for(model_server))
+    assert response.tool_calls[0].arguments == '{"command": "ls'
+
+
+def test_a_server_that_does_not_stream_is_understood(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    model_server.play(
+        call("execute_bash", command="ls").saying("Look.").thinking("Hm.").but(streams=False)
+    )
+    deltas: list[Delta] = []
+    response = shared_gateway.ask(config_for(model_server), on_delta=deltas.append)
+    assert (response.text, response.reasoning) == ("Look.", "Hm.")
+    assert response.tool_calls[0].arguments == '{"command": "ls"}'
+    assert response.usage.prompt_tokens == 100
+    assert {delta.kind for delta in deltas} == {"text", "reasoning", "tool_call"}
+    assert len(model_server.requests) == 1
+
+
+def test_an_empty_answer_is_empty(shared_gateway: Any, model_server: ModelServer) -> None:
+    model_server.play(empty())
+    response = shared_gateway.ask(config_for(model_server))
+    assert (response.text, response.tool_calls, response.finish_reason) == ("", [], "stop")
+
+
+def test_a_server_without_a_key_needs_none(shared_gateway: Any, model_server: ModelServer) -> None:
+    model_server.play(text("Hello."))
+    assert shared_gateway.ask(config_for(model_server, api_key=None)).text == "Hello."
+
+
+# Faults
+
+CONTEXT = "This model's maximum context length is 8192 tokens. However you requested 9000."
+
+
+@pytest.mark.parametrize(
+    ("turn", "code", "says", "advises"),
+    [
+        (status(401, f"Incorrect key {KEY}"), "model_auth", "refused the API key", "valid key"),
+        (status(403), "model_auth", "refused access", "valid key"),
+        (status(404), "model_not_found", "does not know the model", "base_url"),
+        (status(429, "Slow down."), "model_rate_limited", "Slow down.", "in a while"),
+        (status(400, CONTEXT), "model_context", "context window", "new session"),
+        (status(400, "No."), "model_bad_request", "did not accept", "another one"),
+        (status(500, "Oops."), "model_error", "Oops.", "Try again"),
+        (status(503), "model_error", "failed", "Try again"),
+        (reset(), "model_unreachable", "closed the connection", "base_url"),
+        (text(LONG).cut(after=0), "model_unreachable", "closed the connection", "base_url"),
+        (text(LONG).cut(), "model_cut_off", "broke off", "Try again"),
+        (text(LONG).ending(), "model_cut_off", "broke off", "Try again"),
+        (call("a", x=LONG).cut(), "model_cut_off", "broke off", "Try again"),
+        (call("a", x=LONG).ending(), "model_cut_off", "broke off", "Try again"),
+        (page("<html>Welcome</html>"), "model_error", "no response of a model", "/v1"),
+    ],
+)
+def test_a_fault_is_told_in_plain_words(
+    shared_gateway: Any, model_server: ModelServer, turn: Turn, code: str, says: str, advises: str
+) -> None:
+    model_server.play(turn)
+    error = error_of(shared_gateway, config_for(model_server))
+    assert error.code == code
+    assert says in error.message
+    assert advises in error.hint
+    assert KEY not in f"{error!r} {error.message} {error.hint}"
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high"),
+    [
+        ("7", 7, 7),
+        ("Fri, 31 Dec 2100 23:59:59 GMT", 10_000, float("inf")),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", 0, 0),
+    ],
+)
+def test_a_rate_limit_tells_when_to_try_again(
+    shared_gateway: Any, model_server: ModelServer, header: str, low: float, high: float
+) -> None:
+    model_server.play(status(429, retry_after=header))
+    error = error_of(shared_gateway, config_for(model_server))
+    assert error.retry_after is not None
+    assert low <= error.retry_after <= high
+
+
+def test_a_rate_limit_without_a_time_has_none(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    model_server.play(status(429))
+    assert error_of(shared_gateway, config_for(model_server)).retry_after is None
+
+
+@pytest.mark.parametrize(
+    ("turn", "says"),
+    [
+        (hang(), "did not answer within"),
+        (text(LONG).hanging(), "did not finish its answer within"),
+        (text(LONG).paced(0.2), "did not finish its answer within"),
+    ],
+)
+def test_a_call_ends_in_time(
+    shared_gateway: Any, model_server: ModelServer, turn: Turn, says: str
+) -> None:
+    model_server.play(turn)
+    error = error_of(shared_gateway, config_for(model_server, timeout=1))
+    assert error.code == "model_timeout"
+    assert says in error.message
+    model_server.wait_for(lambda requests: requests[0].outcome == "disconnected")
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["openai/gpt-5.5", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro", "azure/mine"],
+)
+def test_a_missing_key_is_told(shared_gateway: Any, model: str) -> None:
+    error = error_of(shared_gateway, ModelConfig(model=model))
+    assert error.code == "model_auth"
+    assert error.message == f"No API key is set for {model}."
+    assert "LLM_API_KEY" in error.hint
+
+
+def test_a_missing_key_that_the_server_asks_for_is_told(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    model_server.play(status(401))
+    error = error_of(shared_gateway, config_for(model_server, api_key=None))
+    assert error.message == "No API key is set for openai/scripted."
+
+
+def test_a_server_that_is_not_there_is_named(shared_gateway: Any) -> None:
+    config = ModelConfig(model="openai/x", api_key=KEY, base_url="http://127.0.0.1:9/v1")
+    error = error_of(shared_gateway, config)
+    assert error.code == "model_unreachable"
+    assert "127.0.0.1:9" in error.message
+    assert "running" in error.hint and "base_url" in error.hint
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["localhost:11434", "ftp://host/v1", "http://", "http://user:secret@host/v1", "http://a:b/v1"],
+)
+def test_what_is_no_address_is_told(shared_gateway: Any, address: str) -> None:
+    error = error_of(shared_gateway, ModelConfig(model="openai/x", base_url=address))
+    assert error.code == "model_unreachable"
+    assert "is not the address of a model server" in error.message
+    assert "secret" not in error.message
+
+
+def test_a_name_without_a_provider_is_told(shared_gateway: Any) -> None:
+    error = error_of(shared_gateway, ModelConfig(model="nonsense", api_key=KEY))
+    assert error.code == "model_not_found"
+    assert "openai/nonsense" in error.hint

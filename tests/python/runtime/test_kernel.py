@@ -1,0 +1,285 @@
+"""Cells in the sandbox's kernel: outputs, interruptions, death, floods."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+
+import pytest
+from sandbox_facts import HERE, SANDBOXES
+
+from openhands_jupyter.events import ErrorObservation, IPythonRunCellAction, Output
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.contract]
+
+
+def text_of(observation) -> str:
+    return "".join(output.text for output in observation.outputs if output.kind == "stream")
+
+
+async def stopped_after(bench, seconds, code):
+    """Run a cell, stop it, and tell the observation and how long the stop took."""
+    task = asyncio.ensure_future(bench.cell(code))
+    async with asyncio.timeout(60):
+        while "ready" not in bench.printed:
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(seconds)
+    asked = time.monotonic()
+    await bench.runtime.interrupt()
+    took = time.monotonic() - asked
+    return await task, took
+
+
+async def test_outputs_keep_order_kind_and_mime_types(bench):
+    code = """
+import sys, time
+from IPython.display import HTML, display
+print("a"); print("b", flush=True)
+print("c", file=sys.stderr, flush=True); time.sleep(0.1)
+display(HTML("<b>x</b>"))
+print("d")
+40 + 2
+"""
+    async with bench() as b:
+        observation = await b.cell(code)
+        html = {"text/plain": "<IPython.core.display.HTML object>", "text/html": "<b>x</b>"}
+        assert observation.outputs == [
+            Output(kind="stream", name="stdout", text="a\nb\n"),
+            Output(kind="stream", name="stderr", text="c\n"),
+            Output(kind="display_data", data=html),
+            Output(kind="stream", name="stdout", text="d\n"),
+            Output(kind="execute_result", data={"text/plain": "42"}),
+        ]
+        assert observation.ok
+        assert observation.execution_count == 1
+        assert b.printed == "a\nb\nc\nd\n"
+
+
+async def test_cells_share_variables_and_the_workspace(bench):
+    async with bench() as b:
+        await b.cell("x = 5; open('f', 'w').write('here')")
+        assert (await b.cell("x")).outputs[0].data == {"text/plain": "5"}
+        assert (await b.sh("cat f")).content == "here"
+        assert (await b.cell("%pwd")).outputs[0].data == {"text/plain": repr(str(b.workspace))}
+
+
+async def test_errors(bench):
+    async with bench() as b:
+        observation = await b.cell("print(1)\n1/0")
+        assert not observation.ok
+        assert observation.interrupted == ""
+        error = observation.outputs[-1]
+        assert (error.kind, error.ename, error.evalue) == (
+            "error",
+            "ZeroDivisionError",
+            "division by zero",
+        )
+        assert "ZeroDivisionError" in error.text
+        assert (await b.cell("syntax error")).outputs[-1].ename == "SyntaxError"
+
+
+@pytest.mark.parametrize("isolation", SANDBOXES, indirect=True)
+async def test_a_figure_arrives_as_png(bench):
+    pytest.importorskip("matplotlib")
+    async with bench() as b:
+        observation = await b.cell("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
+        image = next(o.data["image/png"] for o in observation.outputs if "image/png" in o.data)
+        assert base64.b64decode(image).startswith(b"\x89PNG")
+
+
+async def test_clear_output_and_updated_displays(bench):
+    code = """
+from IPython.display import clear_output, display
+print("gone"); clear_output(); print("gone too"); clear_output(wait=True)
+handle = display("old", display_id=True)
+handle.update("new")
+"""
+    async with bench() as b:
+        assert (await b.cell(code)).outputs == [
+            Output(kind="display_data", data={"text/plain": "'new'"})
+        ]
+
+
+async def test_input_cannot_be_answered_and_says_what_it_asked(bench):
+    async with bench() as b:
+        observation = await b.cell("print('before')\nname = input('Your name? ')", limit=60)
+        assert observation.input_requested == "Your name? "
+        assert not observation.ok
+        assert text_of(observation) == "before\n"
+        assert observation.outputs[-1].ename == "EOFError"
+        password = await b.cell("import getpass; getpass.getpass('Secret: ')", limit=60)
+        assert password.input_requested == "Secret: "
+        assert (await b.cell("1")).ok
+
+
+async def test_a_timeout_keeps_outputs_and_variables(bench):
+    async with bench() as b:
+        await b.cell("import time; x = 1")
+        observation = await b.cell("print('partial'); time.sleep(60)", limit=0.5)
+        assert observation.interrupted == "timeout"
+        assert not observation.ok
+        assert text_of(observation) == "partial\n"
+        assert (await b.cell("x")).ok
+
+
+STUBBORN = """
+import time
+print("ready", flush=True)
+while True:
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "reacts"),
+    [
+        ("import time; print('ready', flush=True); time.sleep(60)", True),
+        ("print('ready', flush=True)\nwhile True: pass", True),
+        ("import subprocess; print('ready', flush=True); subprocess.run(['sleep', '60'])", True),
+        (STUBBORN, False),
+        (
+            "import os, signal, time; print('ready', flush=True); time.sleep(0.1)\n"
+            "os.kill(os.getpid(), signal.SIGSTOP)",
+            False,
+        ),
+    ],
+    ids=["sleep", "loop", "child", "ignores the interrupt", "stopped process"],
+)
+async def test_stop_ends_a_cell_within_a_second(bench, code, reacts):
+    async with bench() as b:
+        await b.cell("x = 1")
+        observation, took = await stopped_after(b, 0.3, code)
+        assert observation.interrupted == "stopped"
+        assert not observation.ok
+        assert took < 1.5
+        # On a busy machine even a willing cell may take too long to write its traceback.
+        was_killed = "was killed" in text_of(observation)
+        assert was_killed or reacts
+        assert (await b.cell("x")).ok == (not was_killed)
+
+
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_stop_while_the_kernel_starts(bench):
+    async with bench() as b:
+        task = asyncio.ensure_future(b.cell("1"))
+        await asyncio.sleep(0.05)
+        await b.runtime.interrupt()
+        assert (await task).interrupted == "stopped"
+        assert (await b.cell("2")).outputs[0].data == {"text/plain": "2"}
+
+
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_a_killed_kernel_is_said_and_replaced(bench):
+    async with bench() as b:
+        await b.cell("x = 1")
+        observation = await b.cell(
+            "import os, time; print('partial', flush=True); time.sleep(0.3)\n"
+            "os.kill(os.getpid(), 9)"
+        )
+        assert observation.interrupted == "kernel_died"
+        assert not observation.ok
+        assert text_of(observation).startswith("partial\n")
+        assert "ended by signal 9" in text_of(observation)
+        assert (await b.cell("x")).outputs[-1].ename == "NameError"
+
+
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_a_kernel_that_dies_between_cells_is_replaced(bench):
+    async with bench() as b:
+        pid = (await b.cell("import os; os.getpid()")).outputs[0].data["text/plain"]
+        await b.sh(f"kill -KILL {pid}; sleep 0.2")
+        observation = await b.cell("1")
+        assert observation.ok
+        assert "its variables are gone" in text_of(observation)
+        assert text_of(await b.cell("1")) == ""
+
+
+async def test_a_sandbox_that_dies_between_actions_is_replaced_and_said(bench):
+    async with bench() as b:
+        await b.cell("x = 1")
+        await b.sh("(sleep 0.2; kill -KILL $PPID) >/dev/null 2>&1 &")
+        await asyncio.sleep(0.7)
+        command = await b.sh("echo fresh")
+        assert command.content.startswith("[The sandbox had ended")
+        assert command.content.endswith("fresh\n")
+        assert text_of(await b.cell("1")).startswith("[The sandbox had ended")
+        assert (await b.sh("echo again")).content == "again\n"
+        assert text_of(await b.cell("1")) == ""
+
+
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_the_death_of_the_sandbox_in_a_cell(bench):
+    async with bench() as b:
+        observation = await b.cell(
+            "import os, time; print('partial', flush=True); time.sleep(0.3)\n"
+            "os.kill(os.getppid(), 9); time.sleep(60)"
+        )
+        assert observation.interrupted == "sandbox_died"
+        assert text_of(observation).startswith("partial\n")
+        assert (await b.cell("1")).ok
+
+
+async def test_shell_and_kernel_do_not_wait_for_each_other(bench):
+    async with bench() as b:
+        await b.cell("1")
+        assert (await b.sh("x=1; cd /usr; echo $$")).exit_code == 0
+        observation = await b.cell("import os; print(os.getcwd(), 'x' in os.environ)")
+        assert text_of(observation) == f"{b.workspace} False\n"
+
+
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_fifty_megabytes_printed_line_by_line(bench):
+    async with bench() as b:
+        observation = await b.cell("for n in range(500_000): print('x' * 100)")
+        assert observation.interrupted == "output_limit"
+        assert not observation.ok
+        text = text_of(observation)
+        assert len(text) < 1_001_000
+        assert "characters left out" in text
+        assert len(b.printed) < 1_001_000
+        assert text_of(await b.cell("print('after')")) == "after\n"
+
+
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+@pytest.mark.parametrize("code", ["print('x' * 50_000_000)", "'x' * 50_000_000"])
+async def test_one_huge_message_does_not_wedge_the_kernel(bench, code):
+    async with bench() as b:
+        await b.cell("kept = 1")
+        observation = await b.cell(code)
+        assert observation.interrupted == "output_limit"
+        assert "was left out" in text_of(observation)
+        after = await b.cell("print('after', kept)")
+        assert text_of(after) == "after 1\n"
+
+
+async def test_a_kernel_that_cannot_start_is_an_error_with_its_reason(bench):
+    async with bench() as b:
+        await b.sh("echo 'raise SystemExit(\"no zmq today\")' >zmq.py; cp zmq.py IPython.py")
+        # ipykernel_launcher keeps the workspace off its path, so this must not hurt.
+        assert (await b.cell("1")).ok
+
+
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_a_missing_ipykernel_is_said(bench, monkeypatch):
+    from openhands_jupyter.runtime import kernel
+
+    argv = [*kernel._ARGV]
+    argv[argv.index("ipykernel_launcher")] = "ipykernel_that_is_missing"
+    monkeypatch.setattr(kernel, "_ARGV", argv)
+    async with bench() as b:
+        observation = await b.act(IPythonRunCellAction(code="1"))
+        assert isinstance(observation, ErrorObservation)
+        assert observation.code == "kernel_failed"
+        assert "No module named ipykernel_that_is_missing" in observation.message
+
+
+async def test_prewarming_starts_the_kernel_that_cells_use(bench):
+    async with bench() as b:
+        await b.runtime.prewarm()
+        assert (await b.cell("1")).execution_count == 1
+        await b.runtime.prewarm()
+        assert (await b.cell("1")).execution_count == 2

@@ -1,0 +1,221 @@
+"""The CodeAct agent with a real LiteLLM between it and a scripted model, in a real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from model_server.script import call, empty, hang, malformed, status, text, together
+from session_tools import SECRET, events, until
+
+from openhands_jupyter.events import (
+    AgentMessageAction,
+    CmdOutputObservation,
+    CmdRunAction,
+    FileWriteAction,
+    FileWriteObservation,
+    FinishAction,
+    InvalidToolCallAction,
+    ModelUsageObservation,
+    UserMessageAction,
+)
+
+SCRIPT = "a, b = 0, 1\nfor _ in range(10):\n    print(a)\n    a, b = b, a + b\n"
+
+
+async def test_the_example(manager, model_server, workspace):
+    model_server.play(
+        call("write_file", path="fib.py", content=SCRIPT).saying("I write it."),
+        call("execute_bash", command="python fib.py"),
+        call("finish", message="Done: 0 to 34."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("Write a Python script that computes Fibonacci numbers and run it")
+        await until(session, "finished")
+        kinds = [
+            UserMessageAction,
+            FileWriteAction,
+            FileWriteObservation,
+            CmdRunAction,
+            CmdOutputObservation,
+            FinishAction,
+        ]
+        told = events(session, *kinds)
+        assert [type(event) for event in told] == kinds
+        assert [event.cause for event in told[1:]] == [event.id for event in told[:-1]]
+        assert (told[4].exit_code, told[4].content.split()[-1]) == (0, "34")
+        assert told[1].thought == "I write it."
+        assert [usage.cost for usage in events(session, ModelUsageObservation)] == [None] * 3
+    assert (workspace / "fib.py").read_text() == SCRIPT
+    last = model_server.requests[-1].body["messages"]
+    assert [message["role"] for message in last] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+    ]
+    assert "34" in last[-1]["content"]
+    assert last[2]["tool_calls"][0]["id"] == last[3]["tool_call_id"]
+
+
+async def test_the_key_is_nowhere_but_with_the_provider(manager, model_server, tmp_path, caplog):
+    model_server.play(
+        call("execute_bash", command=f"echo {SECRET}; env; cat /proc/1/environ"),
+        call("finish", message=f"The key is {SECRET}."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create(mode="auto")
+        session.send_message(f"My key is {SECRET}, look for it")
+        await until(session, "finished")
+    assert model_server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
+    written = b"".join(p.read_bytes() for p in (tmp_path / "home").rglob("*") if p.is_file())
+    assert SECRET.encode() not in written
+    assert b"<secret_hidden>" in written
+    assert SECRET not in caplog.text
+
+
+async def test_calls_of_one_response_run_in_order_and_go_back_together(manager, model_server):
+    model_server.play(
+        together(*(call("execute_bash", command=f"echo out-{n}") for n in "abc")),
+        call("finish", message="done"),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("go")
+        await until(session, "finished")
+        outputs = [event.content.strip() for event in events(session, CmdOutputObservation)]
+        assert outputs == ["out-a", "out-b", "out-c"]
+        assert session.info().steps == 2, "one response is one step"
+    messages = model_server.requests[-1].body["messages"]
+    assert len(messages[2]["tool_calls"]) == 3
+    assert [m["tool_call_id"] for m in messages[3:6]] == [
+        c["id"] for c in messages[2]["tool_calls"]
+    ]
+
+
+# One session for many calls: every session manager has a model gateway to load.
+WRONG_CALLS = [
+    (malformed("execute_bash", '{"command": "ls'), "not valid JSON"),
+    (call("execute_bash", cmd="ls"), "command"),
+    (call("launch_rocket", where="moon"), "There is no tool"),
+]
+
+
+async def test_a_wrong_call_goes_back_to_the_model(manager, model_server):
+    model_server.play(*(wrong for wrong, _ in WRONG_CALLS), call("finish", message="I see."))
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("go")
+        await until(session, "finished")
+        noted = [event.message for event in events(session, InvalidToolCallAction)]
+    results = [
+        m["content"] for m in model_server.requests[-1].body["messages"] if m["role"] == "tool"
+    ]
+    assert len(noted) == len(results) == len(WRONG_CALLS)
+    for (_, told), note, result in zip(WRONG_CALLS, noted, results, strict=True):
+        assert told in note
+        assert told in result
+
+
+async def test_an_answer_in_words_waits_for_the_person(manager, model_server):
+    model_server.play(text("It is 42."))
+    async with manager() as sessions:
+        session = await sessions.create()
+        message = session.send_message("what is it?")
+        await until(session, "awaiting_user_input", after=message)
+        (answer,) = events(session, AgentMessageAction)
+        assert (answer.content, answer.cause) == ("It is 42.", message)
+
+
+FAULTS = {
+    "model_auth": status(401),
+    "model_not_found": status(404),
+    "model_error": status(500),
+    "model_rate_limited": status(429, retry_after="700"),
+    "model_empty": empty(),
+    "model_cut_off": call("execute_bash", command="x" * 400).cut(after=2),
+}
+
+
+async def test_a_failing_model_is_an_error_that_says_what_to_do_and_can_be_retried(
+    manager, model_server
+):
+    model_server.play(*FAULTS.values(), call("finish", message="now it works"))
+    async with manager() as sessions:
+        session = await sessions.create()
+        after = session.send_message("go")
+        for code in FAULTS:
+            failed = await until(session, "error", after=after)
+            assert failed.code == code
+            assert failed.reason
+            assert failed.hint
+            assert SECRET not in failed.reason + failed.hint
+            after = session.command("run")
+        await until(session, "finished")
+
+
+async def test_a_server_that_repeats_its_response_ids_does_not_confuse(manager, model_server):
+    model_server.play(
+        call("execute_bash", command="echo one").but(id="same"),
+        call("execute_bash", command="echo two").but(id="same"),
+        call("finish", message="done").but(id="same"),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("go")
+        await until(session, "finished")
+        assert session.info().steps == 3
+    roles = [m["role"] for m in model_server.requests[-1].body["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "tool"]
+
+
+async def test_stopping_hangs_up_on_the_model(manager, model_server):
+    model_server.play(hang())
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("go")
+        await until(session, "running")
+        await asyncio.to_thread(model_server.wait_for, lambda requests: bool(requests), 60)
+        started = time.monotonic()
+        session.command("stop")
+        await until(session, "stopped")
+        assert time.monotonic() - started < 2
+        await asyncio.to_thread(
+            model_server.wait_for, lambda requests: requests[0].outcome == "disconnected"
+        )
+
+
+async def test_text_shows_while_it_is_written(manager, model_server):
+    words = " ".join(f"word{n}" for n in range(40))
+    model_server.play(text(words).paced(0.02))
+    async with manager() as sessions:
+        session = await sessions.create()
+        seen: list[str] = []
+
+        async def watch() -> None:
+            async for items in session.stream.live.subscribe():
+                seen.extend(item.text for item in items if item.kind == "text")
+
+        watching = asyncio.create_task(watch())
+        message = session.send_message("tell")
+        await until(session, "awaiting_user_input", after=message)
+        await asyncio.sleep(0.1)
+        watching.cancel()
+        assert "".join(seen) == words
+        assert len(seen) > 3, "in several pieces"
+
+
+async def test_another_model_answers_from_the_next_call_on(manager, model_server):
+    model_server.play(text("from the provider"))
+    async with manager() as sessions:
+        session = await sessions.create(model="tour")
+        first = session.send_message("Cure the common cold")
+        await until(session, "awaiting_user_input", after=first)
+        assert not model_server.requests
+        session.change_settings(model="openai/scripted")
+        second = session.send_message("and now?")
+        await until(session, "awaiting_user_input", after=second)
+        assert events(session, AgentMessageAction)[-1].content == "from the provider"

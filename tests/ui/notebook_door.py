@@ -1,0 +1,65 @@
+"""A server extension of the tests: does in the server what a test in another process asks for."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import url_path_join
+from notebook_contract import CASES, World
+from tornado import web
+
+from openhands_jupyter.errors import OpenHandsError
+from openhands_jupyter.notebooks.changes import Change
+from openhands_jupyter.notebooks.notebooks import Notebooks
+
+
+class DoorHandler(APIHandler):
+    """What can be done with a notebook of the server."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Do it, and answer with its result or its error."""
+        body = json.loads(self.request.body)
+        try:
+            answer = await self._do(**body)
+        except OpenHandsError as error:
+            answer = {"error": error.code}
+        self.finish(msgspec.json.encode(answer))
+
+    async def _do(
+        self, what: str, path: str = "", change: object = None, case: str = "", **tabs: float
+    ) -> Any:
+        notebooks: Notebooks = self.settings["openhands"].notebooks
+        match what:
+            case "opened":
+                return notebooks.open_in_browser()
+            case "patience":
+                for name, seconds in tabs.items():
+                    setattr(notebooks.tabs, name, seconds)
+                return None
+            case "contract":
+                world = World(notebooks, path, Path(self.settings["server_root_dir"], path))
+                try:
+                    await CASES[case].run(world)
+                except Exception:
+                    return traceback.format_exc()
+                return None
+        document = await notebooks.open(path)
+        match what:
+            case "read":
+                return await document.read()
+            case "change":
+                return await document.change(msgspec.convert(change, Change))
+            case "save":
+                return await document.save()
+        raise ValueError(what)
+
+
+def _load_jupyter_server_extension(serverapp: Any) -> None:
+    address = url_path_join(serverapp.base_url, "openhands-test/notebooks")
+    serverapp.web_app.add_handlers(".*$", [(address, DoorHandler)])

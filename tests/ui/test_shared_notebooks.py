@@ -1,0 +1,49 @@
+"""Notebooks that are open in a browser and shared through jupyter-collaboration."""
+
+from __future__ import annotations
+
+import pytest
+from notebook_contract import CASES, FIRST, USUAL
+from playwright.sync_api import expect
+from ui.notebooks import Notebooks
+from ui.test_notebooks import PATH, notebooks, set_source
+
+pytest.importorskip("jupyter_docprovider", reason="jupyter-collaboration is not installed")
+
+__all__ = ["notebooks"]
+
+SOME = (
+    "a_source_is_set_and_all_else_stays",
+    "many_steps_are_one_change",
+    "cells_of_old_notebooks_get_ids",
+    "a_change_makes_no_output_trusted",
+)
+"""Cases in which something is saved, or much is done; the others are as without it."""
+
+
+def test_the_tab_changes_a_shared_notebook_and_then_the_room(
+    notebooks: Notebooks, expected_errors: list[str]
+) -> None:
+    # The environment of this test switches on no other server extension than it has to.
+    expected_errors.append("/lsp/status")
+    for name in SOME:
+        path = f"{name}.ipynb"
+        notebooks.write(path, CASES[name].notebook)
+        notebooks.open(path)
+        assert notebooks.read(path)["delivery"] == "tab"
+        assert notebooks.ask("contract", path, case=name) is None
+        notebooks.close(path)
+
+    notebooks.write(PATH, USUAL)
+    notebooks.open(PATH)
+    assert notebooks.change(PATH, set_source(FIRST, "in the tab"))["type"] == "applied"
+    notebooks.close(PATH)
+    # The room outlives its last tab for a while, and has what was not saved.
+    found = notebooks.read(PATH)
+    assert (found["delivery"], found["cells"][0]["source"]) == ("room", "in the tab")
+    changed = notebooks.change(PATH, set_source(FIRST, "in the room", "in the tab"))
+    assert changed["type"] == "applied"
+    assert notebooks.ask("save", PATH) is None
+    assert "".join(notebooks.content(PATH)["cells"][0]["source"]) == "in the room"
+    view = notebooks.open(PATH)
+    expect(view.locator(".jp-Cell .cm-content").first).to_have_text("in the room")
