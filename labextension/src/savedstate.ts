@@ -1,6 +1,6 @@
 import type { IStateDB } from '@jupyterlab/statedb';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
-import { isRecord } from './model/frames';
+import { isRecord } from './model/records';
 import type { ISavedState } from './model/panel';
 
 const KEY = 'openhands-jupyter:state';

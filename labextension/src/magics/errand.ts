@@ -1,6 +1,6 @@
 import type { Kernel } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
-import { isRecord } from '../model/frames';
+import { isRecord } from '../model/records';
 import type { Mode } from '../model/frames';
 
 /**

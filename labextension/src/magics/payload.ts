@@ -1,4 +1,4 @@
-import { isRecord } from '../model/frames';
+import { isRecord } from '../model/records';
 import { MIME_TYPE } from './mimetype';
 
 const VERSION = 1;

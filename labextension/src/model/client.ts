@@ -1,9 +1,10 @@
 import type { ServerConnection } from '@jupyterlab/services';
 import type { EnvironmentSetting } from './environment';
 import type { NetworkAccessAction } from './events';
-import { isRecord, parseEvents, parseSession } from './frames';
+import { parseEvents, parseSession } from './frames';
 import type { AnyEvent, ISessionInfo, Mode } from './frames';
 import type { IPlace, NetworkSetting } from './network';
+import { isRecord } from './records';
 
 /**
  * A request that the server did not fulfil.

@@ -4,6 +4,7 @@ import type {
   NetworkAccessAction,
   Task
 } from './events';
+import { isRecord } from './records';
 
 /**
  * An event of the log. The stream has given it an id.
@@ -153,13 +154,6 @@ const LIVE_KINDS: readonly string[] = [
   'tool_call',
   'output'
 ];
-
-/**
- * Whether a value is a JSON object.
- */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Read one frame of the socket.

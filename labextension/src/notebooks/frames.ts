@@ -1,5 +1,5 @@
 import type { Kernel } from '@jupyterlab/services';
-import { isRecord } from '../model/frames';
+import { isRecord } from '../model/records';
 import type { IChange } from './change';
 
 /**

@@ -1,7 +1,7 @@
 import type { PartialJSONObject } from '@lumino/coreutils';
 import { useEffect, useState } from 'react';
 import type { Blob as StoredBlob, Output } from '../model/events';
-import { isRecord } from '../model/frames';
+import { isRecord } from '../model/records';
 import { problemText } from '../model/texts';
 import { Mime, TerminalText } from './mime';
 import { useServices } from './services';
