@@ -15,7 +15,15 @@ from ..errors import Conflict, Invalid, NotFound, OpenHandsError
 from .addresses import with_ids
 from .cells import Cell, source_of
 from .changes import Applied, Change, Mismatch, apply
-from .document import Document, OpenNotebook, Snapshot, is_trusted, read_only, snapshot
+from .document import (
+    Document,
+    OpenNotebook,
+    Snapshot,
+    is_trusted,
+    not_saved,
+    read_only,
+    snapshot,
+)
 
 ATTEMPTS = 5
 """How often a change is begun anew because the file is another one each time."""
@@ -99,9 +107,7 @@ class Files:
         except HTTPError as error:
             if error.status_code == HTTPStatus.FORBIDDEN:
                 raise read_only(path) from error
-            raise OpenHandsError(
-                "notebook_not_saved", f"{path} could not be saved.", "The server's log says why."
-            ) from error
+            raise not_saved(path) from error
 
     async def _get(self, path: str, content: bool = True) -> dict[str, Any]:
         await asyncio.to_thread(_stay_inside, self._contents, path)

@@ -174,6 +174,8 @@ class Document(ABC):
         Conflict
             When the notebook is read-only, was closed just now, or its file was changed by
             something else, which is left as it is.
+        OpenHandsError
+            When it was not saved, or nobody said so in time.
         """
 
 
@@ -226,6 +228,13 @@ def read_only(path: str) -> Conflict:
         "notebook_read_only",
         f"{path} is read-only.",
         "Copy it to a place that can be written, or change its permissions.",
+    )
+
+
+def not_saved(path: str) -> OpenHandsError:
+    """The error for a notebook whose file could not be written."""
+    return OpenHandsError(
+        "notebook_not_saved", f"{path} was not saved.", "The server's log says why."
     )
 
 

@@ -12,12 +12,20 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from ..errors import OpenHandsError
+from ..errors import Conflict
 from .addresses import with_ids
 from .cells import Cell
 from .changes import Applied, Change, Mismatch, apply
 from .disk import MINOR_WITH_IDS, Files
-from .document import Document, OpenNotebook, Snapshot, is_trusted, read_only, snapshot
+from .document import (
+    Document,
+    OpenNotebook,
+    Snapshot,
+    is_trusted,
+    not_saved,
+    read_only,
+    snapshot,
+)
 
 EXTENSION = "jupyter_server_ydoc"
 ORIGIN = "openhands"
@@ -25,6 +33,9 @@ ORIGIN = "openhands"
 
 SAVED_WITHIN = 30.0
 """Seconds that a room has to write its file; it begins about a second after a change."""
+
+FOUND_WITHIN = 10.0
+"""Seconds in which a room is found; one that is being made or ended lets everybody wait."""
 
 _POLLED = 0.1
 
@@ -36,19 +47,36 @@ class Rooms:
     ----------
     settings
         The server's, in which extensions leave what they have for each other.
+    found_within
+        Seconds, see `FOUND_WITHIN`.
     """
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Mapping[str, Any], found_within: float = FOUND_WITHIN) -> None:
         self._settings = settings
+        self._found_within = found_within
 
     async def find(self, path: str) -> Any:
-        """The shared notebook at a path; None where nobody shares it, or nothing can be shared."""
+        """The shared notebook at a path; None where nobody shares it, or nothing can be shared.
+
+        Raises
+        ------
+        Conflict
+            When it is shared, and cannot be had now.
+        """
         extension = self._settings.get(EXTENSION)
         if extension is None:
             return None
-        return await extension.get_document(
-            path=path, content_type="notebook", file_format="json", copy=False
-        )
+        try:
+            async with asyncio.timeout(self._found_within):
+                return await extension.get_document(
+                    path=path, content_type="notebook", file_format="json", copy=False
+                )
+        except TimeoutError as error:
+            raise Conflict(
+                "room_does_not_answer",
+                f"What shares {path} between people does not answer.",
+                "Try again later.",
+            ) from error
 
 
 class RoomDocument(Document):
@@ -118,9 +146,7 @@ class RoomDocument(Document):
                         return
                     await asyncio.sleep(_POLLED)
         except TimeoutError as error:
-            raise OpenHandsError(
-                "notebook_not_saved", f"{self.path} was not saved.", "The server's log says why."
-            ) from error
+            raise not_saved(self.path) from error
 
     def _cells(self) -> list[Cell]:
         ids = [ycell.get("id") for ycell in self._shared.ycells]

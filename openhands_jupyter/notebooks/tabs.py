@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -19,6 +20,7 @@ from .document import (
     OpenNotebook,
     OutcomeUnknown,
     Snapshot,
+    not_saved,
     read_only,
     snapshot,
 )
@@ -167,7 +169,10 @@ class Tabs:
             lost = [tab for tab in self._tabs.values() if not tab.send and path in tab.notebooks]
             if not lost:
                 return False
-            await lost[0].settled.wait()
+            # One that is back and says nothing is asked all the same, and then has to answer.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.returns_within):
+                    await lost[0].settled.wait()
 
     def notebooks(self) -> list[OpenNotebook]:
         """What is open, each path once, as the tab has it that would be asked."""
@@ -336,6 +341,8 @@ def _refusal(path: str, error: TabError) -> OpenHandsError:
                 f"The file of {path} was changed by something else since it was opened.",
                 "Choose in JupyterLab which of both is to stay: save it there, or reload it.",
             )
+        case "not_saved":
+            return not_saved(path)
         case _:
             return OpenHandsError(
                 "tab_failed", f"The browser could not do this with {path}: {error.message}"

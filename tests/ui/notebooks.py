@@ -12,8 +12,13 @@ from urllib.request import Request, urlopen
 from playwright.sync_api import Locator, Page, expect
 from ui.lab_server import TOKEN, LabServer
 
+from openhands_jupyter.notebooks.tabs import ANSWERS_WITHIN, SAVES_WITHIN
+
 PATIENCE = 60.0
 """Seconds after which a test that waits has failed."""
+
+ANSWERED_WITHIN = SAVES_WITHIN + 4 * ANSWERS_WITHIN
+"""Seconds for an answer: more than a tab has, whose silence the server then tells."""
 
 
 def write(lab: LabServer, path: str, notebook: dict[str, Any]) -> None:
@@ -52,7 +57,10 @@ class Notebooks:
         return found
 
     def open(self, path: str) -> Locator:
-        """Open a notebook, and wait until the server knows that it is."""
+        """Open a notebook, and wait until the server knows that it is, with its kernel.
+
+        JupyterLab does not expect that one is closed before it has its kernel.
+        """
         self.page.evaluate(
             """async ([path, kernel]) => {
                 const args = {path, factory: 'Notebook', kernel};
@@ -60,7 +68,7 @@ class Notebooks:
             }""",
             [path, self.kernel],
         )
-        self.wait_for(lambda: path in self.opened())
+        self.wait_for(lambda: self.opened().get(path, {}).get("kernel"))
         view = self.page.locator(".jp-NotebookPanel:visible")
         expect(view).to_have_count(1)
         return view
@@ -115,8 +123,13 @@ class Notebooks:
         )
 
         def send() -> Any:
-            with urlopen(request, timeout=PATIENCE) as response:
-                return json.loads(response.read())
+            try:
+                with urlopen(request, timeout=ANSWERED_WITHIN) as response:
+                    return json.loads(response.read())
+            except OSError as error:
+                # It is an error of HTTP too, which the server's log explains.
+                problem = f"{route} {body}: {error}\n{self.lab.log_text()[-20_000:]}"
+                raise AssertionError(problem) from error
 
         # The page has to be attended to meanwhile, for what a test does with its sockets.
         with ThreadPoolExecutor(1) as executor:

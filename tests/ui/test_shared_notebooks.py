@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
 from notebook_contract import CASES, FIRST, USUAL
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
+from ui.lab_server import LabServer
 from ui.notebooks import Notebooks
 from ui.test_notebooks import PATH, notebooks, set_source
 
 pytest.importorskip("jupyter_docprovider", reason="jupyter-collaboration is not installed")
 
 __all__ = ["notebooks"]
+
+pytestmark = pytest.mark.timeout(300)
 
 SOME = (
     "a_source_is_set_and_all_else_stays",
@@ -47,3 +53,51 @@ def test_the_tab_changes_a_shared_notebook_and_then_the_room(
     assert "".join(notebooks.content(PATH)["cells"][0]["source"]) == "in the room"
     view = notebooks.open(PATH)
     expect(view.locator(".jp-Cell .cm-content").first).to_have_text("in the room")
+
+
+def test_a_tab_saves_what_the_room_has_saved_before_it_heard_of_that(
+    notebooks: Notebooks, expected_errors: list[str]
+) -> None:
+    expected_errors.append("/lsp/status")
+    notebooks.write(PATH, USUAL)
+    notebooks.open(PATH)
+    # What a tab asks when a room has saved: which file it is now.
+    held: list[Route] = []
+    question = re.compile(rf"/api/contents/{PATH}\?(?!.*type=).*hash=0")
+    notebooks.page.route(question, lambda route: held.append(route))
+    notebooks.change(PATH, set_source(FIRST, "saved by the room"))
+    notebooks.wait_for(lambda: held)
+    assert notebooks.change(PATH, set_source(FIRST, "saved by the tab", "saved by the room"))
+    assert notebooks.ask("save", PATH) is None
+    assert "".join(notebooks.content(PATH)["cells"][0]["source"]) == "saved by the tab"
+    expect(notebooks.page.locator(".jp-Dialog")).to_have_count(0)
+    for route in held:
+        route.continue_()
+
+
+def test_a_tab_saves_though_the_answer_of_the_room_is_lost(
+    open_page: Callable[..., Page], lab: LabServer, expected_errors: list[str]
+) -> None:
+    expected_errors += ["/lsp/status", "attachment:a.png", "Could not restore the debugger state"]
+    lost: list[str | bytes] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def from_server(message: str | bytes) -> None:
+            if isinstance(message, bytes) and b'"responseTo"' in message:
+                lost.append(message)
+            else:
+                route.send(message)
+
+        server.on_message(from_server)
+
+    room = re.compile("/api/collaboration/room/json")
+    page = open_page(prepare=lambda page: page.route_web_socket(room, connect))
+    notebooks = Notebooks(page, lab)
+    notebooks.write(PATH, USUAL)
+    notebooks.open(PATH)
+    notebooks.change(PATH, set_source(FIRST, "saved"))
+    assert notebooks.ask("save", PATH) is None
+    assert "".join(notebooks.content(PATH)["cells"][0]["source"]) == "saved"
+    assert lost

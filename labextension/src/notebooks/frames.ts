@@ -39,7 +39,8 @@ export type Request = { id: string; path: string } & (
  */
 export class Refusal extends Error {
   constructor(
-    readonly code: 'not_open' | 'read_only' | 'changed_on_disk' | 'not_known',
+    readonly code:
+      'not_open' | 'read_only' | 'changed_on_disk' | 'not_saved' | 'not_known',
     message: string
   ) {
     super(message);

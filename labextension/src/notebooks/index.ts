@@ -2,7 +2,8 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { INotebookTracker } from '@jupyterlab/notebook';
+import { INotebookTracker, INotebookWidgetFactory } from '@jupyterlab/notebook';
+import type { NotebookWidgetFactory } from '@jupyterlab/notebook';
 import { Debouncer } from '@lumino/polling';
 import { OpenedNotebooks } from './opened';
 import type { Requests } from './requests';
@@ -21,13 +22,19 @@ export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
   description:
     'Lets the agent see and change the notebooks that are open, as their person would.',
   autoStart: true,
-  optional: [INotebookTracker],
-  activate: (app: JupyterFrontEnd, tracker: INotebookTracker | null) => {
+  optional: [INotebookTracker, INotebookWidgetFactory],
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker | null,
+    factory: NotebookWidgetFactory.IFactory | null
+  ) => {
     if (!tracker) {
       return;
     }
     const { contents, serverSettings } = app.serviceManager;
     const opened = new OpenedNotebooks(tracker, contents);
+    // Whoever shares notebooks may set it at any time.
+    const provider = (): string | undefined => factory?.contentProviderId;
     let requests: Promise<Requests> | null = null;
     const announce = (): void => {
       const frame = { type: 'notebooks', notebooks: opened.describe() };
@@ -37,7 +44,12 @@ export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
       onOpen: announce,
       onMessage: data => {
         requests ??= import('./requests').then(
-          module => new module.Requests(opened, contents)
+          module => new module.Requests(opened, contents, provider),
+          (error: unknown) => {
+            // What could not be loaded now may be had for the next request.
+            requests = null;
+            throw error;
+          }
         );
         void requests
           .then(loaded => loaded.answer(data))

@@ -7,6 +7,7 @@ import type { Request } from './frames';
 import { answerFrames, errorFrame, parseRequest, Refusal } from './frames';
 import type { OpenedNotebooks } from './opened';
 import { describeNotebook, isReadOnly, sharedNotebook } from './opened';
+import { saveFile, saveShared } from './saving';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 
@@ -19,9 +20,13 @@ const KEPT = 50;
  * Does what the server asks for.
  */
 export class Requests {
+  /**
+   * @param _provider Tells who provides the contents of notebooks, if it is not their file.
+   */
   constructor(
     private readonly _opened: OpenedNotebooks,
-    private readonly _contents: Contents.IManager
+    private readonly _contents: Contents.IManager,
+    private readonly _provider: () => string | undefined
   ) {}
 
   /**
@@ -83,22 +88,11 @@ export class Requests {
 
   private async _save(context: Context): Promise<null> {
     requireWritable(context);
-    const { contentsModel, model } = context;
-    if (!model.collaborative && contentsModel) {
-      // JupyterLab would ask the person with a dialog, for which nobody may be there.
-      const options = { content: false, hash: true };
-      const file = await this._contents.get(context.path, options).catch(() => {
-        throw new Refusal('changed_on_disk', 'The file is not there any more.');
-      });
-      if (
-        contentsModel.hash && file.hash
-          ? contentsModel.hash !== file.hash
-          : contentsModel.last_modified !== file.last_modified
-      ) {
-        throw new Refusal('changed_on_disk', 'The file is another one now.');
-      }
+    if (context.model.collaborative) {
+      await saveShared(context, this._contents, this._provider());
+    } else {
+      await saveFile(context, this._contents);
     }
-    await context.save();
     return null;
   }
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from notebook_contract import CASES, FIRST, USUAL, World, rev
 
-from openhands_jupyter.errors import NotFound
+from openhands_jupyter.errors import Conflict, NotFound
 from openhands_jupyter.notebooks.changes import Applied, Change, MoveCell, SetCell
 from openhands_jupyter.notebooks.notebooks import Notebooks
+from openhands_jupyter.notebooks.room import Rooms
 
 pytest.importorskip("jupyter_server_ydoc", reason="jupyter-collaboration is not installed")
 
@@ -105,3 +106,19 @@ async def test_a_shared_notebook_whose_file_is_gone_is_gone(
     for attempt in (document.read(), document.change(Change(steps=[])), document.save()):
         with pytest.raises(NotFound):
             await attempt
+
+
+async def test_a_room_that_is_not_had_is_not_waited_for_for_ever(
+    jp_serverapp: Any, root: Path
+) -> None:
+    (root / PATH).write_text(json.dumps(USUAL))
+    shared = await share(jp_serverapp, PATH)
+    settings = jp_serverapp.web_app.settings
+    extension = settings["jupyter_server_ydoc"]
+    # As while its room is made from something that does not come.
+    [lock] = [extension._room_locks[name] for name in extension.ywebsocket_server.rooms]
+    async with lock:
+        with pytest.raises(Conflict) as caught:
+            await Rooms(settings, found_within=0.2).find(PATH)
+    assert caught.value.code == "room_does_not_answer"
+    assert await Rooms(settings).find(PATH) is shared

@@ -147,6 +147,7 @@ async def test_a_mismatch_and_refusals_are_told(connect: Connect, notebooks: Not
         "not_open": "notebook_closed",
         "read_only": "notebook_read_only",
         "changed_on_disk": "notebook_changed_on_disk",
+        "not_saved": "notebook_not_saved",
         "failed": "tab_failed",
     }.items():
         with pytest.raises(OpenHandsError) as caught:
@@ -256,6 +257,22 @@ async def test_a_tab_that_may_come_back_is_waited_for(
     assert not opening.done()
     (await connect("tab-1234")).announce(PATH)
     assert (await opening).delivery == "tab"
+
+
+async def test_a_tab_that_is_back_and_says_nothing_is_asked(
+    connect: Connect, notebooks: Notebooks
+) -> None:
+    notebooks.tabs.returns_within = PATIENCE
+    client = await opened(connect, notebooks)
+    client.connection.close()
+    await wait_until(lambda: not notebooks.tabs.notebooks())
+    notebooks.tabs.returns_within = 0.2
+    opening = asyncio.create_task(notebooks.open(PATH))
+    await asyncio.sleep(0)
+    again = await connect("tab-1234")
+    reading = asyncio.create_task((await opening).read())
+    assert (await again.request())["method"] == "read"
+    reading.cancel()
 
 
 async def test_a_reloaded_tab_may_have_it_open_no_more(

@@ -45,7 +45,8 @@ function world(): IWorld {
         made.file
           ? Promise.resolve(made.file)
           : Promise.reject(new Error('404'))
-    } as unknown as Contents.IManager
+    } as unknown as Contents.IManager,
+    () => undefined
   );
   return made;
 }
