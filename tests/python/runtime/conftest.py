@@ -21,7 +21,7 @@ from openhands_jupyter.events import (
     IPythonRunCellAction,
     Observation,
 )
-from openhands_jupyter.runtime import SandboxRuntime, cgroups
+from openhands_jupyter.runtime import SandboxRuntime, cgroups, commands
 from openhands_jupyter.runtime.agentd import landlock
 from openhands_jupyter.runtime.gateway.remote import sweep
 from openhands_jupyter.runtime.gateway.server import Gateway
@@ -137,6 +137,14 @@ class Bench:
     async def sh(self, command: str, limit: float | None = None) -> CmdOutputObservation:
         observation = await self.act(CmdRunAction(command=command, timeout=limit))
         assert isinstance(observation, CmdOutputObservation), observation
+        return observation
+
+    async def leave(self, command: str, silence: float = 0.4) -> CmdOutputObservation:
+        """Run what does not end, so that it is left running; no other command is cut that short."""
+        with pytest.MonkeyPatch.context() as impatient:
+            impatient.setattr(commands, "NO_CHANGE_TIMEOUT", silence)
+            observation = await self.sh(command)
+        assert observation.running
         return observation
 
     async def cell(self, code: str, limit: float | None = None) -> IPythonOutputObservation:

@@ -6,7 +6,6 @@ import pytest
 from sandbox_facts import SANDBOXES
 
 from openhands_jupyter.events import CmdRunAction
-from openhands_jupyter.runtime import commands
 
 pytestmark = pytest.mark.sandbox
 
@@ -25,10 +24,9 @@ async def test_a_shell_and_a_kernel_that_wait_are_at_rest_and_work_is_not(bench)
 
 
 @pytest.mark.parametrize("isolation", [*SANDBOXES, "none"], indirect=True)
-async def test_a_command_that_bash_itself_was_left_at_is_work(bench, monkeypatch):
-    monkeypatch.setattr(commands, "NO_CHANGE_TIMEOUT", 0.3)
+async def test_a_command_that_bash_itself_was_left_at_is_work(bench):
     async with bench() as b:
-        assert (await b.sh("read answer")).running
+        await b.leave("read answer")
         assert not await b.runtime.at_rest()
         answered = CmdRunAction(command="yes", is_input=True)
         assert not (await b.act(answered)).running
