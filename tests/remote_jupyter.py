@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-START_SECONDS = 60
+from jupyter_core.paths import jupyter_config_path
+from jupyter_server.extension.config import ExtensionConfigManager
+from waiting import PATIENCE
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Remote:
             headers={"Authorization": f"token {self.token}"},
         )
         trusted = ssl.create_default_context(cafile=self.verify) if self.verify else None
-        with urllib.request.urlopen(request, timeout=30, context=trusted) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE, context=trusted) as answer:
             content = answer.read()
         return json.loads(content) if content else None
 
@@ -62,7 +64,7 @@ class Remote:
 
     def kernels_left(self) -> list[str]:
         """The same, once none is being ended any more."""
-        give_up = time.monotonic() + 20
+        give_up = time.monotonic() + PATIENCE
         while (left := self.kernels()) and time.monotonic() < give_up:
             time.sleep(0.1)
         return left
@@ -86,10 +88,13 @@ def jupyter_server(
     port = port or free_port()
     token = token or secrets.token_hex(16)
     scheme = "https" if verify else "http"
+    # What is installed is loaded unless it is named: seconds, on a machine that has much to do.
+    installed = ExtensionConfigManager(read_config_path=jupyter_config_path())
+    without = dict.fromkeys(installed.get_jpserver_extensions(), False)
     command = [
         *("-m", "jupyter_server", "--allow-root", "--no-browser"),
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
-        *("--ServerApp.jpserver_extensions={}", f"--ServerApp.root_dir={root}", *options),
+        *(f"--ServerApp.jpserver_extensions={without}", f"--ServerApp.root_dir={root}", *options),
     ]
     with _running(command, f"{scheme}://127.0.0.1:{port}", token, root, verify) as remote:
         yield remote
@@ -131,14 +136,14 @@ def _running(
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
 
 def _wait_until_up(remote: Remote) -> None:
-    give_up = time.monotonic() + START_SECONDS
+    give_up = time.monotonic() + PATIENCE
     while True:
         try:
             remote.ask("/api/kernelspecs")
