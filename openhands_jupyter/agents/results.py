@@ -19,6 +19,8 @@ from ..events import (
     NetworkAccessAction,
     NetworkRefusal,
     NetworkRefusedObservation,
+    NotebookEditObservation,
+    NotebookObservation,
     Output,
     UserRejectObservation,
 )
@@ -102,6 +104,11 @@ def _(event: FileGrepObservation) -> str:
         for match in event.matches
     )
     return f"{found}\n{_data(chr(10).join(lines))}{event.notice}".rstrip()
+
+
+@result.register
+def _(event: NotebookObservation | NotebookEditObservation) -> str:
+    return event.content
 
 
 @result.register

@@ -36,6 +36,16 @@ from ..events import (
     NetworkAccessAction,
     NetworkRefusedObservation,
     NoCheckpointObservation,
+    NotebookCreateAction,
+    NotebookEditAction,
+    NotebookEditObservation,
+    NotebookListAction,
+    NotebookObservation,
+    NotebookOutlineAction,
+    NotebookOutputAction,
+    NotebookReadAction,
+    NotebookSaveAction,
+    NotebookSearchAction,
     Output,
     RejectAction,
     ReplayObservation,
@@ -137,6 +147,51 @@ class Timeline:
         self._head(event, f"Searches files: {event.pattern} in {event.path}{include}")
 
     @_show.register
+    def _(self, event: NotebookListAction) -> None:
+        self._head(event, f"Lists notebooks {event.glob}".rstrip())
+
+    @_show.register
+    def _(self, event: NotebookOutlineAction) -> None:
+        self._head(event, f"Looks at the notebook {event.path}")
+
+    @_show.register
+    def _(self, event: NotebookReadAction) -> None:
+        cells = ", ".join(event.cells) or "all cells"
+        self._head(event, f"Reads in the notebook {event.path}: {cells}")
+
+    @_show.register
+    def _(self, event: NotebookSearchAction) -> None:
+        self._head(event, f"Searches the notebook {event.path}: {event.pattern}")
+
+    @_show.register
+    def _(self, event: NotebookOutputAction) -> None:
+        self._head(event, f"Reads an output in the notebook {event.path}: {event.handle}")
+
+    @_show.register
+    def _(self, event: NotebookEditAction) -> None:
+        self._head(event, f"Edits the notebook {event.path}. {event.why}".rstrip())
+        for cell in event.cells:
+            notes = f" ({'; '.join(cell.notes)})" if cell.notes else ""
+            self._block("", f"{cell.id}: {cell.what}{notes}")
+            if cell.before != cell.after:
+                self._text("- ", cell.before, "red")
+                self._text("+ ", cell.after, "green")
+
+    def _text(self, mark: str, text: str | None, colour: str) -> None:
+        if text:
+            self._block(mark, text, colour)
+
+    @_show.register
+    def _(self, event: NotebookCreateAction) -> None:
+        self._head(event, f"Makes the notebook {event.path}")
+        for cell in event.cells:
+            self._text("+ ", cell.source, "green")
+
+    @_show.register
+    def _(self, event: NotebookSaveAction) -> None:
+        self._head(event, f"Saves the notebook {event.path}")
+
+    @_show.register
     def _(self, event: InvalidToolCallAction) -> None:
         self._head(event, f"Called a tool wrongly: {event.message}", "dim")
 
@@ -227,6 +282,17 @@ class Timeline:
             self._block("", f"{match.path}:{match.line}: {match.text}")
         found = f"Found {event.total} lines in {event.files} files. {event.notice}"
         self._head(event, found.rstrip(), "dim")
+
+    @_show.register
+    def _(self, event: NotebookObservation) -> None:
+        lines = event.content.count("\n") + 1
+        self._head(event, f"Notebook {event.path}: {lines} lines read", "dim")
+
+    @_show.register
+    def _(self, event: NotebookEditObservation) -> None:
+        rejected = f", {len(event.rejected)} rejected" if event.rejected else ""
+        told = f"Notebook {event.path}: {len(event.cells)} cells edited{rejected}"
+        self._head(event, told, "dim")
 
     @_show.register
     def _(self, event: UserRejectObservation) -> None:

@@ -229,6 +229,22 @@ class InvalidToolCallAction(Action, frozen=True, kw_only=True, tag=True):
     message: str
 
 
+class CellDecision(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The person's decision on one cell of an edit that was approved.
+
+    Attributes
+    ----------
+    id
+        Of the cell, as the edit has it.
+    source
+        The person's own text in place of the agent's; None where that stays.
+    """
+
+    id: str
+    decision: Decision
+    source: str | None = None
+
+
 class ConfirmationAction(Action, frozen=True, kw_only=True, tag=True):
     """The person's decision on the action in ``cause``.
 
@@ -236,12 +252,16 @@ class ConfirmationAction(Action, frozen=True, kw_only=True, tag=True):
     ----------
     reason
         What the agent is told; mostly with a rejection.
+    cells
+        Of an edit of a notebook that is approved: what is decided otherwise for single cells. A
+        group of which one cell is rejected is not done at all.
     """
 
     usual_source: ClassVar[Source] = "user"
 
     decision: Decision
     reason: str = ""
+    cells: list[CellDecision] | None = None
 
 
 class UndoAction(Action, frozen=True, kw_only=True, tag=True):

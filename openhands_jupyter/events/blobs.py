@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from .actions import ConfirmationAction
 from .codec import to_json, well_formed
 from .event import Action, Blob, Event
 from .masking import Masker, text_fields
@@ -151,7 +152,7 @@ class Extractor:
                     return self._blobs.put_text(text)
                 return text if name in _executed_fields(owner) else cut(text, LIMIT)
             case msgspec.Struct():
-                return self._struct(value)
+                return value if name in _executed_fields(owner) else self._struct(value)
             case list():
                 new = [self._field(owner, name, item) for item in value]
                 return new if any(a is not b for a, b in zip(new, value, strict=True)) else value
@@ -197,7 +198,8 @@ def _nested_deeper(value: Any, levels: int) -> bool:
 
 @cache
 def _executed_fields(owner: type) -> frozenset[str]:
-    if not (issubclass(owner, Action) and owner.runnable):
+    # A decision may hold the person's own text for a cell, which is executed in the agent's place.
+    if not issubclass(owner, Action) or not (owner.runnable or owner is ConfirmationAction):
         return frozenset()
     return frozenset(owner.__struct_fields__) - frozenset(Action.__struct_fields__)
 

@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from . import actions, observations
+from . import actions, notebooks, observations
 from .event import Action, Blob, Event, Observation, OpaqueEvent
 from .masking import Masker, map_texts
 
 
 def _leaves(base: type[Event]) -> list[type[Event]]:
-    module = actions if base is Action else observations
     return [
         kind
+        for module in (actions, observations, notebooks)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, base) and kind is not base
     ]

@@ -12,10 +12,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from ..events.notebooks import CellType
 from .cells import Cell
 from .revisions import cell_rev, notebook_rev
-
-CellType = Literal["code", "markdown", "raw"]
 
 _TRUSTED = "trusted"
 """Jupyter's own mark on a cell whose outputs may run scripts: no change may set it."""

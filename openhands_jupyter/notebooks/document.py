@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import msgspec
 import nbformat
 
 from ..errors import Conflict, Invalid, OpenHandsError
+from ..events import Delivery
+from ..events.notebooks import CellType
 from .cells import Cell, source_of
-from .changes import Applied, CellType, Change, InsertCell, Mismatch, SetCell, Step
+from .changes import Applied, Change, InsertCell, Mismatch, SetCell, Step
 from .revisions import notebook_rev
-
-Delivery = Literal["tab", "room", "disk"]
-"""The live model in a browser tab, a document that several people share, the file."""
 
 
 class OutcomeUnknown(OpenHandsError):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from ..errors import Invalid
-
-CellType = Literal["code", "markdown", "raw"]
+from ..events.notebooks import CellType
 
 
 class _Operation(

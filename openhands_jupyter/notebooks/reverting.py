@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from ..errors import Invalid
+from ..events.notebooks import CellType
 from .cells import Cell
-from .changes import CellType, Change, InsertCell, SetCell
+from .changes import Change, InsertCell, SetCell
 from .document import checked
 from .lines import unified_diff
 from .merging import merge

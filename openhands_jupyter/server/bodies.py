@@ -30,8 +30,9 @@ from ..config.settings import (
     Timeout,
     Url,
 )
-from ..events import Command, Decision, Mode, NetworkAccess
+from ..events import CellDecision, Command, Decision, Mode, NetworkAccess
 from ..hosts import Preset
+from ..notebooks.drafts import LONGEST_SOURCE
 
 Title = Annotated[str, Meta(max_length=200)]
 Content = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
@@ -71,11 +72,23 @@ class NewMessage(_Body, frozen=True, kw_only=True):
     content: Content
 
 
+class DecisionOnCell(_Body, frozen=True, kw_only=True):
+    """What is decided otherwise for one cell of an edit that is approved."""
+
+    id: Annotated[str, Meta(max_length=1000)]
+    decision: Decision
+    source: Annotated[str, Meta(max_length=LONGEST_SOURCE)] | None = None
+
+
+Cells = Annotated[list[DecisionOnCell], Meta(max_length=10_000)]
+
+
 class NewDecision(_Body, frozen=True, kw_only=True):
-    """The person's decision on an action."""
+    """The person's decision on an action, and on cells where that is an edit of a notebook."""
 
     decision: Decision
     reason: Reason = ""
+    cells: Cells | None = None
 
 
 class NewCommand(_Body, frozen=True, kw_only=True):
@@ -111,6 +124,7 @@ class ClientDecision(_Body, frozen=True, kw_only=True, tag_field="type", tag="Co
     cause: Id
     decision: Decision
     reason: Reason = ""
+    cells: Cells | None = None
 
 
 class ClientCommand(
@@ -364,6 +378,13 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     hint: str = ""
     field: str | UnsetType = UNSET
+
+
+def decisions_of(decision: NewDecision | ClientDecision) -> list[CellDecision] | None:
+    """What is decided of single cells."""
+    if decision.cells is None:
+        return None
+    return [msgspec.convert(cell, CellDecision, from_attributes=True) for cell in decision.cells]
 
 
 def given(changes: SessionChanges | SettingsChanges | NewSession) -> dict[str, Any]:

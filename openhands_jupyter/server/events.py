@@ -17,6 +17,7 @@ from .bodies import (
     ClientNetworkAccess,
     Created,
     EventsQuery,
+    decisions_of,
 )
 
 CHUNK = 1024 * 1024
@@ -67,7 +68,9 @@ class EventsHandler(ApiHandler):
             case ClientMessage():
                 id = session.send_message(event.content)
             case ClientDecision():
-                id, new = session.confirm(event.cause, event.decision, event.reason)
+                id, new = session.confirm(
+                    event.cause, event.decision, event.reason, decisions_of(event)
+                )
                 status = 201 if new else 200
             case ClientCommand():
                 id = session.command(event.command)

@@ -14,6 +14,7 @@ from .bodies import (
     NewSession,
     Packages,
     SessionChanges,
+    decisions_of,
     given,
 )
 
@@ -93,7 +94,9 @@ class ConfirmationHandler(ApiHandler):
         session = await self.session(session_id)
         if not re.fullmatch(r"[0-9]{1,18}", event_id):
             raise NotFound("event_not_found", "There is no such event.")
-        id, new = session.confirm(int(event_id), decision.decision, decision.reason)
+        id, new = session.confirm(
+            int(event_id), decision.decision, decision.reason, decisions_of(decision)
+        )
         self.answer(Created(id=id), 201 if new else 200)
 
 

@@ -17,6 +17,7 @@ from ..errors import Conflict, Invalid, NotFound
 from ..events import (
     AgentState,
     AgentStateChangedObservation,
+    CellDecision,
     ChangeAgentStateAction,
     ChangeSettingsAction,
     Command,
@@ -37,6 +38,7 @@ from ..llm.base import LanguageModel
 from ..runtime.environment import packages
 from ..runtime.kernel_host import MakeHost
 from ..security import Gate
+from .decisions import check_cells
 from .files import SessionFiles, make_checkpointing
 from .info import SessionInfo, write_info
 from .model import SessionModel
@@ -196,8 +198,21 @@ class Session:
             self.rename(_title_of(content))
         return self.stream.append(UserMessageAction(content=content))
 
-    def confirm(self, action_id: int, decision: Decision, reason: str = "") -> tuple[int, bool]:
+    def confirm(
+        self,
+        action_id: int,
+        decision: Decision,
+        reason: str = "",
+        cells: list[CellDecision] | None = None,
+    ) -> tuple[int, bool]:
         """The person decides on an action that waits for approval.
+
+        Parameters
+        ----------
+        action_id
+            Its id.
+        decision, reason, cells
+            As in a `ConfirmationAction`.
 
         Returns
         -------
@@ -210,9 +225,11 @@ class Session:
             When there is no such event.
         Conflict
             When it was decided otherwise already, or does not wait for a decision.
+        Invalid
+            When what is decided of cells does not fit the action.
         """
         earlier = self._state.decisions.get(action_id)
-        if earlier and earlier.decision == decision:
+        if earlier and (earlier.decision, earlier.cells) == (decision, cells):
             return earlier.id, False
         if not 0 <= action_id <= self.stream.last_id:
             raise NotFound("event_not_found", f"The session has no event {action_id}.")
@@ -222,7 +239,8 @@ class Session:
                 f"Action {action_id} does not wait for a decision (any more).",
                 "Look at the timeline: it was decided, stopped or overtaken by a message.",
             )
-        action = ConfirmationAction(cause=action_id, decision=decision, reason=reason)
+        check_cells(self._state.open_calls.get(action_id), cells, self.stream.masker)
+        action = ConfirmationAction(cause=action_id, decision=decision, reason=reason, cells=cells)
         return self.stream.append(action), True
 
     def command(self, command: Command) -> int:

@@ -22,7 +22,15 @@ export type Action =
   | RewindAction
   | ChangeAgentStateAction
   | ChangeSettingsAction
-  | NetworkAccessAction;
+  | NetworkAccessAction
+  | NotebookListAction
+  | NotebookOutlineAction
+  | NotebookReadAction
+  | NotebookSearchAction
+  | NotebookOutputAction
+  | NotebookEditAction
+  | NotebookCreateAction
+  | NotebookSaveAction;
 export type Observation =
   | CmdOutputObservation
   | IPythonOutputObservation
@@ -41,7 +49,9 @@ export type Observation =
   | CheckpointObservation
   | NoCheckpointObservation
   | FilesRestoredObservation
-  | ReplayObservation;
+  | ReplayObservation
+  | NotebookObservation
+  | NotebookEditObservation;
 
 /**
  * The person says something to the agent.
@@ -444,6 +454,9 @@ export interface InvalidToolCallAction {
  * ----------
  * reason
  *     What the agent is told; mostly with a rejection.
+ * cells
+ *     Of an edit of a notebook that is approved: what is decided otherwise for single cells. A
+ *     group of which one cell is rejected is not done at all.
  */
 export interface ConfirmationAction {
   type: 'ConfirmationAction';
@@ -458,6 +471,22 @@ export interface ConfirmationAction {
   risk?: Risk | null;
   decision: 'approve' | 'reject';
   reason?: string;
+  cells?: CellDecision[] | null;
+}
+/**
+ * The person's decision on one cell of an edit that was approved.
+ *
+ * Attributes
+ * ----------
+ * id
+ *     Of the cell, as the edit has it.
+ * source
+ *     The person's own text in place of the agent's; None where that stays.
+ */
+export interface CellDecision {
+  id: string;
+  decision: 'approve' | 'reject';
+  source?: string | null;
 }
 /**
  * The person takes back what a turn did to the files of the workspace.
@@ -585,6 +614,262 @@ export interface NetworkAccessAction {
   host: string;
   port: number;
   access: 'once' | 'revoked' | 'session';
+}
+/**
+ * List the notebooks that the person has open, and those of the workspace.
+ *
+ * Attributes
+ * ----------
+ * glob
+ *     A pattern that the path must fit, or the name where it has no slash; empty for all.
+ * open_only
+ *     Whether only those that are open.
+ */
+export interface NotebookListAction {
+  type: 'NotebookListAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  glob?: string;
+  open_only?: boolean;
+}
+/**
+ * Look at a notebook at a glance: a line for each cell, and its headings.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     Relative to the workspace, or absolute; so with all actions on notebooks.
+ * first, limit
+ *     Which cells: after that many, and at most so many.
+ * query
+ *     Only cells with this text in their source; empty for all.
+ */
+export interface NotebookOutlineAction {
+  type: 'NotebookOutlineAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  first?: number;
+  limit?: number;
+  query?: string;
+}
+/**
+ * Read cells of a notebook.
+ *
+ * Attributes
+ * ----------
+ * cells
+ *     Their ids, or beginnings of these, or ``@12``; empty for all.
+ * outputs
+ *     How much of their outputs.
+ * first_line
+ *     Of each source, where the cells are long.
+ */
+export interface NotebookReadAction {
+  type: 'NotebookReadAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  cells?: string[];
+  outputs?: 'full' | 'none' | 'summary';
+  first_line?: number;
+}
+/**
+ * Find lines in the sources or outputs of a notebook.
+ *
+ * Attributes
+ * ----------
+ * pattern
+ *     A text, or a regular expression of Python's where `is_regex` says so.
+ * where
+ *     In what of the cells.
+ */
+export interface NotebookSearchAction {
+  type: 'NotebookSearchAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  pattern: string;
+  is_regex?: boolean;
+  where?: 'both' | 'outputs' | 'source';
+}
+/**
+ * Read an output of a cell, page by page.
+ *
+ * Attributes
+ * ----------
+ * handle
+ *     Which one, such as ``out:c0ffee11/0``.
+ * first_line, lines
+ *     Where the page begins, from 1, and how many lines or rows it has; None for all that fit.
+ * grep
+ *     Only lines with this text; empty for all.
+ * form
+ *     As what it is shown.
+ */
+export interface NotebookOutputAction {
+  type: 'NotebookOutputAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  handle: string;
+  first_line?: number;
+  lines?: number | null;
+  grep?: string;
+  form?: 'image' | 'table' | 'text';
+}
+/**
+ * Change cells of a notebook, all of them or none; nothing is run.
+ *
+ * Attributes
+ * ----------
+ * operations
+ *     What to do, as the model wrote it (`notebooks.operations`).
+ * why
+ *     The purpose, for the person.
+ * expect_nb_rev
+ *     The revision that the whole notebook must have; empty where that does not matter.
+ * cells
+ *     What becomes of each cell, planned before the person is asked.
+ * delivery
+ *     How the notebook is reached, found out by that too: a person has it open, unless ``disk``.
+ */
+export interface NotebookEditAction {
+  type: 'NotebookEditAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  operations: {}[];
+  why?: string;
+  expect_nb_rev?: string;
+  cells?: CellEdit[];
+  delivery?: ('disk' | 'room' | 'tab') | null;
+}
+/**
+ * What an edit makes of one cell.
+ *
+ * Attributes
+ * ----------
+ * id
+ *     Of the cell; one that is inserted gets it.
+ * what
+ *     What becomes of it.
+ * cell_type
+ *     Its type afterwards, such as ``code``; of a deleted cell, before.
+ * before, after
+ *     Its source; None where there is no cell then.
+ * position
+ *     Its place afterwards, from 0; None where it is deleted.
+ * notes
+ *     What else changes, as phrases, such as ``outputs cleared``.
+ * group
+ *     Cells of one group are done together or not at all, such as the parts of a split.
+ */
+export interface CellEdit {
+  id: string;
+  what: 'changed' | 'deleted' | 'inserted' | 'moved';
+  cell_type: string;
+  before?: string | null;
+  after?: string | null;
+  position?: number | null;
+  notes?: string[];
+  group?: number;
+}
+/**
+ * Make a notebook where there is none.
+ *
+ * Attributes
+ * ----------
+ * kernel
+ *     Name of its kernel; empty for the server's usual Python.
+ * cells
+ *     What it holds.
+ */
+export interface NotebookCreateAction {
+  type: 'NotebookCreateAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  kernel?: string;
+  cells?: NewCell[];
+}
+/**
+ * A cell of a notebook that is to be made.
+ */
+export interface NewCell {
+  type: 'code' | 'markdown' | 'raw';
+  source: string;
+}
+/**
+ * Have a notebook saved, with what the person has not saved of it.
+ *
+ * Attributes
+ * ----------
+ * delivery
+ *     As with a `NotebookEditAction`.
+ */
+export interface NotebookSaveAction {
+  type: 'NotebookSaveAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  delivery?: ('disk' | 'room' | 'tab') | null;
 }
 /**
  * What a shell command printed and how it ended.
@@ -1204,4 +1489,66 @@ export interface ReplayObservation {
   cells: number;
   done: number;
   reason?: string;
+}
+/**
+ * What was found in a notebook, or which ones there are.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     As the action has it; empty for a list.
+ * content
+ *     As the model is shown it: what is from the notebook stands there as data.
+ * read
+ *     The cells that it has read whole with this.
+ */
+export interface NotebookObservation {
+  type: 'NotebookObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  path: string;
+  content: string;
+  read?: ReadCell[];
+}
+/**
+ * A cell that the model has read whole, and the revision that it saw.
+ */
+export interface ReadCell {
+  id: string;
+  rev: string;
+}
+/**
+ * A notebook was changed, made or saved.
+ *
+ * Attributes
+ * ----------
+ * delivery
+ *     The way in which that was done.
+ * nb_rev
+ *     Revision of the notebook afterwards.
+ * cells
+ *     What was done.
+ * rejected
+ *     Ids of the cells whose part of the edit the person rejected.
+ * content
+ *     What the model is told.
+ */
+export interface NotebookEditObservation {
+  type: 'NotebookEditObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  path: string;
+  delivery: 'disk' | 'room' | 'tab';
+  nb_rev: string;
+  cells?: CellEdit[];
+  rejected?: string[];
+  content?: string;
 }

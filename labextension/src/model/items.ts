@@ -20,6 +20,16 @@ import type {
   IPythonRunCellAction,
   IsolationObservation,
   NetworkRefusedObservation,
+  NotebookCreateAction,
+  NotebookEditAction,
+  NotebookEditObservation,
+  NotebookListAction,
+  NotebookObservation,
+  NotebookOutlineAction,
+  NotebookOutputAction,
+  NotebookReadAction,
+  NotebookSaveAction,
+  NotebookSearchAction,
   ChangeSettingsAction,
   ReplayObservation,
   RewindAction,
@@ -41,6 +51,14 @@ export type RunnableAction = (
   | FileReadAction
   | FileWriteAction
   | IPythonRunCellAction
+  | NotebookCreateAction
+  | NotebookEditAction
+  | NotebookListAction
+  | NotebookOutlineAction
+  | NotebookOutputAction
+  | NotebookReadAction
+  | NotebookSaveAction
+  | NotebookSearchAction
 ) & { id: number };
 
 /**
@@ -55,6 +73,8 @@ export type Result =
   | FileReadObservation
   | FileWriteObservation
   | IPythonOutputObservation
+  | NotebookEditObservation
+  | NotebookObservation
   | UserRejectObservation;
 
 interface IItemBase {

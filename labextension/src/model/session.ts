@@ -240,6 +240,7 @@ function changesFiles(event: AnyEvent): boolean {
     'FileEditObservation',
     'FileWriteObservation',
     'FilesRestoredObservation',
-    'IPythonOutputObservation'
+    'IPythonOutputObservation',
+    'NotebookEditObservation'
   ].includes(event.type);
 }

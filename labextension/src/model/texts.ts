@@ -63,6 +63,42 @@ export function describeAction(
         verb: trans.__('Search files'),
         object: revealOnOneLine(action.pattern)
       };
+    case 'NotebookListAction':
+      return {
+        verb: trans.__('List notebooks'),
+        object: revealOnOneLine(action.glob ?? '')
+      };
+    case 'NotebookOutlineAction':
+      return {
+        verb: trans.__('Look at the notebook'),
+        object: revealOnOneLine(action.path)
+      };
+    case 'NotebookReadAction':
+    case 'NotebookOutputAction':
+      return {
+        verb: trans.__('Read in the notebook'),
+        object: revealOnOneLine(action.path)
+      };
+    case 'NotebookSearchAction':
+      return {
+        verb: trans.__('Search the notebook'),
+        object: revealOnOneLine(`${action.path}: ${action.pattern}`)
+      };
+    case 'NotebookEditAction':
+      return {
+        verb: trans.__('Edit the notebook'),
+        object: revealOnOneLine(action.path)
+      };
+    case 'NotebookCreateAction':
+      return {
+        verb: trans.__('Make the notebook'),
+        object: revealOnOneLine(action.path)
+      };
+    case 'NotebookSaveAction':
+      return {
+        verb: trans.__('Save the notebook'),
+        object: revealOnOneLine(action.path)
+      };
   }
 }
 
@@ -249,6 +285,14 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
       return trans._n('%1 file', '%1 files', result.total ?? 0);
     case 'FileGrepObservation':
       return trans._n('%1 line found', '%1 lines found', result.total ?? 0);
+    case 'NotebookObservation':
+      return trans.__('Read');
+    case 'NotebookEditObservation':
+      return trans._n(
+        '%1 cell changed',
+        '%1 cells changed',
+        result.cells?.length ?? 0
+      );
   }
 }
 

@@ -168,6 +168,14 @@ export class Timeline {
       case 'FileReadAction':
       case 'FileWriteAction':
       case 'IPythonRunCellAction':
+      case 'NotebookCreateAction':
+      case 'NotebookEditAction':
+      case 'NotebookListAction':
+      case 'NotebookOutlineAction':
+      case 'NotebookOutputAction':
+      case 'NotebookReadAction':
+      case 'NotebookSaveAction':
+      case 'NotebookSearchAction':
         return {
           ...base,
           kind: 'action',
@@ -204,6 +212,8 @@ export class Timeline {
       case 'FileReadObservation':
       case 'FileWriteObservation':
       case 'IPythonOutputObservation':
+      case 'NotebookEditObservation':
+      case 'NotebookObservation':
       case 'UserRejectObservation':
         this._update(event.cause, { result: event });
         return null;

@@ -50,7 +50,33 @@ export function ActionBody(props: {
     case 'FileGlobAction':
     case 'FileGrepAction':
       return <SearchedPlace action={action} />;
+    case 'NotebookEditAction':
+      return (
+        <>
+          {(action.cells ?? []).map(cell => (
+            <Diff
+              key={cell.id}
+              before={cell.before ?? ''}
+              after={cell.after ?? ''}
+              path={action.path}
+            />
+          ))}
+        </>
+      );
+    case 'NotebookCreateAction':
+      return (
+        <Code
+          text={(action.cells ?? []).map(cell => cell.source).join('\n\n')}
+          label={trans.__('Cells')}
+        />
+      );
     case 'FileReadAction':
+    case 'NotebookListAction':
+    case 'NotebookOutlineAction':
+    case 'NotebookOutputAction':
+    case 'NotebookReadAction':
+    case 'NotebookSaveAction':
+    case 'NotebookSearchAction':
       return null;
   }
 }

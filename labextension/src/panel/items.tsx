@@ -354,12 +354,20 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'IPythonRunCellAction':
       return codeIcon;
     case 'FileReadAction':
+    case 'NotebookListAction':
+    case 'NotebookOutlineAction':
+    case 'NotebookOutputAction':
+    case 'NotebookReadAction':
       return fileIcon;
     case 'FileGlobAction':
     case 'FileGrepAction':
+    case 'NotebookSearchAction':
       return searchIcon;
     case 'FileWriteAction':
     case 'FileEditAction':
+    case 'NotebookCreateAction':
+    case 'NotebookEditAction':
+    case 'NotebookSaveAction':
       return editIcon;
   }
 }

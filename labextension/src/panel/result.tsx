@@ -32,6 +32,7 @@ interface IActionContentProps {
 export function ActionContent(props: IActionContentProps): JSX.Element {
   const { session, item, liveOutput } = props;
   const { action, result } = item;
+  const { trans } = useServices();
   return (
     <>
       {result?.type === 'FileEditObservation' ? (
@@ -53,6 +54,11 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
         <CellOutput session={session} result={result} />
       )}
       {result?.type === 'FileReadObservation' && <FileText result={result} />}
+      {result?.type === 'NotebookObservation' && (
+        <Fold summary={trans.__('Show what was read')}>
+          <Code text={result.content} label={trans.__('What was read')} />
+        </Fold>
+      )}
       {(result?.type === 'FileGlobObservation' ||
         result?.type === 'FileGrepObservation') && <Found result={result} />}
       {result?.type === 'ErrorObservation' && <Problem error={result} />}

@@ -10,6 +10,7 @@ from openhands_jupyter.cli.terminal import Terminal
 from openhands_jupyter.cli.timeline import Timeline
 from openhands_jupyter.events import (
     BackgroundJob,
+    CellEdit,
     CmdOutputObservation,
     CmdRunAction,
     Event,
@@ -18,10 +19,18 @@ from openhands_jupyter.events import (
     FileGrepAction,
     FileGrepObservation,
     GrepMatch,
+    NotebookEditAction,
+    NotebookEditObservation,
+    NotebookReadAction,
 )
 
 JOB = BackgroundJob(id=1, pid=42, status="running", command="serve\u202e &")
 MATCH = GrepMatch(path="a.py", line=7, text="x = 1")
+CELLS = [
+    CellEdit(id="c0ffee", what="changed", cell_type="code", before="x = 1", after="x = 2"),
+    CellEdit(id="decade", what="moved", cell_type="code", before="y", after="y", notes=["moved"]),
+    CellEdit(id="facade", what="deleted", cell_type="raw", before="\u202egone"),
+]
 
 
 @pytest.mark.parametrize(
@@ -49,6 +58,25 @@ MATCH = GrepMatch(path="a.py", line=7, text="x = 1")
         (
             FileGrepObservation(path=".", pattern="x", matches=[MATCH], total=1, files=1),
             ["a.py:7: x = 1", "-1  Found 1 lines in 1 files."],
+        ),
+        (NotebookReadAction(path="a.ipynb"), ["-1  Reads in the notebook a.ipynb: all cells"]),
+        (
+            NotebookEditAction(path="a.ipynb", operations=[], why="Tidy.", cells=CELLS),
+            [
+                "-1  Edits the notebook a.ipynb. Tidy.",
+                "c0ffee: changed",
+                "- x = 1",
+                "+ x = 2",
+                "decade: moved (moved)",
+                "facade: deleted",
+                "- \\u{202e}gone",
+            ],
+        ),
+        (
+            NotebookEditObservation(
+                path="a.ipynb", delivery="tab", nb_rev="0", cells=CELLS, rejected=["cafe"]
+            ),
+            ["-1  Notebook a.ipynb: 3 cells edited, 1 rejected"],
         ),
     ],
 )

@@ -13,8 +13,11 @@ import pytest
 
 from openhands_jupyter.events import (
     Blob,
+    CellDecision,
+    CellEdit,
     CmdOutputObservation,
     CmdRunAction,
+    ConfirmationAction,
     Event,
     EventStream,
     FileEditAction,
@@ -26,6 +29,7 @@ from openhands_jupyter.events import (
     IPythonRunCellAction,
     Masker,
     ModelCall,
+    NotebookEditAction,
     Output,
     Risk,
     UserMessageAction,
@@ -118,6 +122,15 @@ async def test_any_other_long_text_is_cut_and_the_cut_is_said(
         CmdRunAction(command=LONG),
         IPythonRunCellAction(code=LONG),
         FileEditAction(path="x", command="str_replace", old_str=LONG, new_str=LONG),
+        NotebookEditAction(path="x", operations=[{"op": "insert", "source": LONG}]),
+        NotebookEditAction(
+            path="x",
+            operations=[],
+            cells=[CellEdit(id="a", what="inserted", cell_type="code", after=LONG)],
+        ),
+        ConfirmationAction(
+            decision="approve", cells=[CellDecision(id="a", decision="approve", source=LONG)]
+        ),
     ],
     ids=lambda action: type(action).__name__,
 )

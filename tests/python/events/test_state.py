@@ -35,6 +35,14 @@ from openhands_jupyter.events import (
     IsolationObservation,
     ModelCall,
     ModelUsageObservation,
+    NotebookCreateAction,
+    NotebookEditAction,
+    NotebookListAction,
+    NotebookOutlineAction,
+    NotebookOutputAction,
+    NotebookReadAction,
+    NotebookSaveAction,
+    NotebookSearchAction,
     Observation,
     OpaqueEvent,
     State,
@@ -54,6 +62,14 @@ RUNNABLE: list[Action] = [
     FileEditAction(path="x", command="undo"),
     FileGlobAction(pattern="*"),
     FileGrepAction(pattern="x"),
+    NotebookCreateAction(path="x"),
+    NotebookEditAction(path="x", operations=[]),
+    NotebookListAction(),
+    NotebookOutlineAction(path="x"),
+    NotebookOutputAction(path="x", handle="out:x/0"),
+    NotebookReadAction(path="x"),
+    NotebookSaveAction(path="x"),
+    NotebookSearchAction(path="x", pattern="x"),
 ]
 ANSWERS: list[Observation] = [
     CmdOutputObservation(content=""),
@@ -301,4 +317,4 @@ async def test_following_the_log_and_reading_it_again_come_to_the_same(
     for event in open_stream().read(limit=1000):
         again.apply(event)
     assert again == live
-    assert (again.steps, len(again.open_calls)) == (35, 12)
+    assert (again.steps, len(again.open_calls)) == (75, 25)

@@ -109,6 +109,22 @@ describe('outcomeText and succeeded', () => {
       '1 line found',
       true
     ],
+    [
+      { type: 'NotebookObservation', path: 'a.ipynb', content: '' },
+      'Read',
+      true
+    ],
+    [
+      {
+        type: 'NotebookEditObservation',
+        path: 'a.ipynb',
+        delivery: 'tab',
+        nb_rev: '0',
+        cells: [{ id: 'a', what: 'moved', cell_type: 'code' }]
+      },
+      '1 cell changed',
+      true
+    ],
     [{ type: 'UserRejectObservation' }, 'Rejected, not executed', false],
     [
       { type: 'ErrorObservation', code: 'interrupted', message: '' },

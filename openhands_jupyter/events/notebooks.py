@@ -1,0 +1,274 @@
+"""What the agent does with notebooks, and what comes of it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from .event import Action, Observation
+
+Delivery = Literal["tab", "room", "disk"]
+"""The live model in a browser tab, a document that several people share, the file."""
+
+CellType = Literal["code", "markdown", "raw"]
+CellOutcome = Literal["inserted", "changed", "moved", "deleted"]
+OutputsShown = Literal["none", "summary", "full"]
+SearchedIn = Literal["source", "outputs", "both"]
+OutputForm = Literal["text", "table", "image"]
+
+
+class NewCell(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell of a notebook that is to be made."""
+
+    type: CellType
+    source: str
+
+
+class CellEdit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an edit makes of one cell.
+
+    Attributes
+    ----------
+    id
+        Of the cell; one that is inserted gets it.
+    what
+        What becomes of it.
+    cell_type
+        Its type afterwards, such as ``code``; of a deleted cell, before.
+    before, after
+        Its source; None where there is no cell then.
+    position
+        Its place afterwards, from 0; None where it is deleted.
+    notes
+        What else changes, as phrases, such as ``outputs cleared``.
+    group
+        Cells of one group are done together or not at all, such as the parts of a split.
+    """
+
+    id: str
+    what: CellOutcome
+    cell_type: str
+    before: str | None = None
+    after: str | None = None
+    position: int | None = None
+    notes: list[str] = []
+    group: int = 0
+
+
+class NotebookListAction(Action, frozen=True, kw_only=True, tag=True):
+    """List the notebooks that the person has open, and those of the workspace.
+
+    Attributes
+    ----------
+    glob
+        A pattern that the path must fit, or the name where it has no slash; empty for all.
+    open_only
+        Whether only those that are open.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    glob: str = ""
+    open_only: bool = False
+
+
+class NotebookOutlineAction(Action, frozen=True, kw_only=True, tag=True):
+    """Look at a notebook at a glance: a line for each cell, and its headings.
+
+    Attributes
+    ----------
+    path
+        Relative to the workspace, or absolute; so with all actions on notebooks.
+    first, limit
+        Which cells: after that many, and at most so many.
+    query
+        Only cells with this text in their source; empty for all.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    path: str
+    first: int = 0
+    limit: int = 200
+    query: str = ""
+
+
+class NotebookReadAction(Action, frozen=True, kw_only=True, tag=True):
+    """Read cells of a notebook.
+
+    Attributes
+    ----------
+    cells
+        Their ids, or beginnings of these, or ``@12``; empty for all.
+    outputs
+        How much of their outputs.
+    first_line
+        Of each source, where the cells are long.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    path: str
+    cells: list[str] = []
+    outputs: OutputsShown = "summary"
+    first_line: int = 1
+
+
+class NotebookSearchAction(Action, frozen=True, kw_only=True, tag=True):
+    """Find lines in the sources or outputs of a notebook.
+
+    Attributes
+    ----------
+    pattern
+        A text, or a regular expression of Python's where `is_regex` says so.
+    where
+        In what of the cells.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    path: str
+    pattern: str
+    is_regex: bool = False
+    where: SearchedIn = "source"
+
+
+class NotebookOutputAction(Action, frozen=True, kw_only=True, tag=True):
+    """Read an output of a cell, page by page.
+
+    Attributes
+    ----------
+    handle
+        Which one, such as ``out:c0ffee11/0``.
+    first_line, lines
+        Where the page begins, from 1, and how many lines or rows it has; None for all that fit.
+    grep
+        Only lines with this text; empty for all.
+    form
+        As what it is shown.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    path: str
+    handle: str
+    first_line: int = 1
+    lines: int | None = None
+    grep: str = ""
+    form: OutputForm = "text"
+
+
+class NotebookEditAction(Action, frozen=True, kw_only=True, tag=True):
+    """Change cells of a notebook, all of them or none; nothing is run.
+
+    Attributes
+    ----------
+    operations
+        What to do, as the model wrote it (`notebooks.operations`).
+    why
+        The purpose, for the person.
+    expect_nb_rev
+        The revision that the whole notebook must have; empty where that does not matter.
+    cells
+        What becomes of each cell, planned before the person is asked.
+    delivery
+        How the notebook is reached, found out by that too: a person has it open, unless ``disk``.
+    """
+
+    runnable: ClassVar[bool] = True
+
+    path: str
+    operations: list[dict[str, Any]]
+    why: str = ""
+    expect_nb_rev: str = ""
+    cells: list[CellEdit] = []
+    delivery: Delivery | None = None
+
+
+class NotebookCreateAction(Action, frozen=True, kw_only=True, tag=True):
+    """Make a notebook where there is none.
+
+    Attributes
+    ----------
+    kernel
+        Name of its kernel; empty for the server's usual Python.
+    cells
+        What it holds.
+    """
+
+    runnable: ClassVar[bool] = True
+
+    path: str
+    kernel: str = ""
+    cells: list[NewCell] = []
+
+
+class NotebookSaveAction(Action, frozen=True, kw_only=True, tag=True):
+    """Have a notebook saved, with what the person has not saved of it.
+
+    Attributes
+    ----------
+    delivery
+        As with a `NotebookEditAction`.
+    """
+
+    runnable: ClassVar[bool] = True
+
+    path: str
+    delivery: Delivery | None = None
+
+
+class ReadCell(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell that the model has read whole, and the revision that it saw."""
+
+    id: str
+    rev: str
+
+
+class NotebookObservation(Observation, frozen=True, kw_only=True, tag=True):
+    """What was found in a notebook, or which ones there are.
+
+    Attributes
+    ----------
+    path
+        As the action has it; empty for a list.
+    content
+        As the model is shown it: what is from the notebook stands there as data.
+    read
+        The cells that it has read whole with this.
+    """
+
+    path: str
+    content: str
+    read: list[ReadCell] = []
+
+
+class NotebookEditObservation(Observation, frozen=True, kw_only=True, tag=True):
+    """A notebook was changed, made or saved.
+
+    Attributes
+    ----------
+    delivery
+        The way in which that was done.
+    nb_rev
+        Revision of the notebook afterwards.
+    cells
+        What was done.
+    rejected
+        Ids of the cells whose part of the edit the person rejected.
+    content
+        What the model is told.
+    """
+
+    path: str
+    delivery: Delivery
+    nb_rev: str
+    cells: list[CellEdit] = []
+    rejected: list[str] = []
+    content: str = ""
