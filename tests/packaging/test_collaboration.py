@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [pytest.mark.packaging, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.packaging, pytest.mark.timeout(900)]
 
 
 def test_the_contract_of_notebooks_with_collaboration(tmp_path: Path) -> None:
