@@ -109,7 +109,8 @@ def lab(_lab: LabServer) -> LabServer:
     for session in _lab.sessions():
         _lab.call("DELETE", f"sessions/{session['id']}")
     for path in _lab.root.iterdir():
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        # The room of a notebook outlives its page, and may be renaming what it has written.
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     _lab.call("PUT", "settings", dict.fromkeys(["model", "base_url", "mode", "isolation"]))
     for secret in _lab.call("GET", "settings")["secrets"]:
         if secret["origin"] != "environment":

@@ -59,17 +59,21 @@ def test_a_tab_saves_what_the_room_has_saved_before_it_heard_of_that(
     notebooks: Notebooks, expected_errors: list[str]
 ) -> None:
     expected_errors.append("/lsp/status")
-    notebooks.write(PATH, USUAL)
-    notebooks.open(PATH)
+    # Rooms outlive their tests: each has notebooks of its own.
+    path = "unheard.ipynb"
+    notebooks.write(path, USUAL)
+    notebooks.open(path)
     # What a tab asks when a room has saved: which file it is now.
     held: list[Route] = []
-    question = re.compile(rf"/api/contents/{PATH}\?(?!.*type=).*hash=0")
+    question = re.compile(rf"/api/contents/{path}\?(?!.*type=).*hash=0")
     notebooks.page.route(question, lambda route: held.append(route))
-    notebooks.change(PATH, set_source(FIRST, "saved by the room"))
+    changed = notebooks.change(path, set_source(FIRST, "saved by the room"))
+    assert changed["type"] == "applied"
     notebooks.wait_for(lambda: held)
-    assert notebooks.change(PATH, set_source(FIRST, "saved by the tab", "saved by the room"))
-    assert notebooks.ask("save", PATH) is None
-    assert "".join(notebooks.content(PATH)["cells"][0]["source"]) == "saved by the tab"
+    changed = notebooks.change(path, set_source(FIRST, "saved by the tab", "saved by the room"))
+    assert changed["type"] == "applied"
+    assert notebooks.ask("save", path) is None
+    assert "".join(notebooks.content(path)["cells"][0]["source"]) == "saved by the tab"
     expect(notebooks.page.locator(".jp-Dialog")).to_have_count(0)
     for route in held:
         route.continue_()
@@ -79,6 +83,7 @@ def test_a_tab_saves_though_the_answer_of_the_room_is_lost(
     open_page: Callable[..., Page], lab: LabServer, expected_errors: list[str]
 ) -> None:
     expected_errors += ["/lsp/status", "attachment:a.png", "Could not restore the debugger state"]
+    path = "lost.ipynb"
     lost: list[str | bytes] = []
 
     def connect(route: WebSocketRoute) -> None:
@@ -95,9 +100,9 @@ def test_a_tab_saves_though_the_answer_of_the_room_is_lost(
     room = re.compile("/api/collaboration/room/json")
     page = open_page(prepare=lambda page: page.route_web_socket(room, connect))
     notebooks = Notebooks(page, lab)
-    notebooks.write(PATH, USUAL)
-    notebooks.open(PATH)
-    notebooks.change(PATH, set_source(FIRST, "saved"))
-    assert notebooks.ask("save", PATH) is None
-    assert "".join(notebooks.content(PATH)["cells"][0]["source"]) == "saved"
+    notebooks.write(path, USUAL)
+    notebooks.open(path)
+    assert notebooks.change(path, set_source(FIRST, "saved"))["type"] == "applied"
+    assert notebooks.ask("save", path) is None
+    assert "".join(notebooks.content(path)["cells"][0]["source"]) == "saved"
     assert lost
