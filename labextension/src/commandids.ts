@@ -7,5 +7,6 @@ export const CommandIDs = {
   stop: 'openhands:stop',
   console: 'openhands:open-console',
   openSession: 'openhands:open-session',
-  settings: 'openhands:settings'
+  settings: 'openhands:settings',
+  showCell: 'openhands:show-cell'
 } as const;

@@ -75,6 +75,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
           languages,
           openFile: path =>
             void app.commands.execute('docmanager:open', { path }),
+          showCell: (path, cell) =>
+            void app.commands.execute(CommandIDs.showCell, { path, cell }),
           openConsole: session =>
             void app.commands.execute(CommandIDs.console, { session }),
           rendermime,

@@ -33,12 +33,14 @@ export class TaskContent extends ReactWidget {
   }
 
   override render(): JSX.Element {
-    const { languages, openFile, openConsole, openSession, trans } = this._page;
+    const { languages, openFile, openConsole, openSession, showCell, trans } =
+      this._page;
     const services: IServices = {
       languages,
       model: this._shown ?? this._none,
       openConsole,
       openFile,
+      showCell,
       trans,
       rendermime: this._rendermime,
       settings: { sendWithAccel: false, expandThoughts: false },

@@ -34,6 +34,8 @@ export function addMagics(
     trans,
     batches: watchBatches(),
     openFile: path => void commands.execute('docmanager:open', { path }),
+    showCell: (path, cell) =>
+      void commands.execute(CommandIDs.showCell, { path, cell }),
     openConsole: session =>
       void commands.execute(CommandIDs.console, { session }),
     openSession: session =>

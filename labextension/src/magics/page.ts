@@ -20,6 +20,7 @@ export interface IPageOptions {
   trans: TranslationBundle;
   batches: Batches;
   openFile: (contentsPath: string) => void;
+  showCell: (contentsPath: string, cell: string) => void;
   openConsole: (session: string) => void;
   openSession: (session: string) => void;
   /** The connection to a kernel that comms are opened on; null if there is none. */

@@ -1,6 +1,6 @@
 import type { ServerConnection } from '@jupyterlab/services';
 import type { EnvironmentSetting } from './environment';
-import type { NetworkAccessAction } from './events';
+import type { ConfirmationAction, NetworkAccessAction } from './events';
 import { parseEvents, parseSession } from './frames';
 import type { AnyEvent, ISessionInfo, Mode } from './frames';
 import type { IPlace, NetworkSetting } from './network';
@@ -169,6 +169,14 @@ export interface ISessionChange {
   secrets?: string[];
 }
 
+/**
+ * What a person says to an action that waits for it.
+ */
+export type IDecision = Pick<
+  ConfirmationAction,
+  'decision' | 'reason' | 'cells'
+>;
+
 type MakeRequest = typeof ServerConnection.makeRequest;
 
 /**
@@ -253,16 +261,11 @@ export class ApiClient {
     return parseEvents((await this._json('GET', route)).events);
   }
 
-  async decide(
-    id: string,
-    action: number,
-    decision: 'approve' | 'reject',
-    reason: string
-  ): Promise<void> {
+  async decide(id: string, action: number, decision: IDecision): Promise<void> {
     await this._request(
       'POST',
       `${sessionRoute(id)}/confirmations/${action}`,
-      reason ? { decision, reason } : { decision }
+      decision
     );
   }
 

@@ -3,7 +3,7 @@
  * (bidirectional ones above all), everything that is drawn as nothing, and everything that is drawn
  * as a space or a line end but is none.
  */
-const DECEPTIVE =
+export const DECEPTIVE =
   /(?![\t\n ])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
 /**

@@ -41,7 +41,20 @@ import type { IUnknownEvent } from './frames';
 import type { Access, IPlace } from './network';
 
 /**
- * An action that the runtime executes, so that one observation answers it.
+ * What the agent does with a notebook.
+ */
+export type NotebookAction =
+  | NotebookCreateAction
+  | NotebookEditAction
+  | NotebookListAction
+  | NotebookOutlineAction
+  | NotebookOutputAction
+  | NotebookReadAction
+  | NotebookSaveAction
+  | NotebookSearchAction;
+
+/**
+ * An action that is executed, so that one observation answers it.
  */
 export type RunnableAction = (
   | CmdRunAction
@@ -51,14 +64,7 @@ export type RunnableAction = (
   | FileReadAction
   | FileWriteAction
   | IPythonRunCellAction
-  | NotebookCreateAction
-  | NotebookEditAction
-  | NotebookListAction
-  | NotebookOutlineAction
-  | NotebookOutputAction
-  | NotebookReadAction
-  | NotebookSaveAction
-  | NotebookSearchAction
+  | NotebookAction
 ) & { id: number };
 
 /**

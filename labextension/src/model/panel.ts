@@ -1,5 +1,11 @@
 import { ApiError } from './client';
-import type { ApiClient, IModel, ISettings, SettingsChange } from './client';
+import type {
+  ApiClient,
+  IDecision,
+  IModel,
+  ISettings,
+  SettingsChange
+} from './client';
 import { Drafts } from './drafts';
 import type { AgentState, ISessionInfo, Mode } from './frames';
 import type { Access, IPlace } from './network';
@@ -232,17 +238,13 @@ export class PanelModel extends Observable {
    *
    * @returns Whether the decision counted; false when it came too late.
    */
-  async decide(
-    action: number,
-    decision: 'approve' | 'reject',
-    reason: string
-  ): Promise<boolean> {
+  async decide(action: number, decision: IDecision): Promise<boolean> {
     const session = this._current;
     if (!session) {
       return false;
     }
     try {
-      await this.client.decide(session.id, action, decision, reason);
+      await this.client.decide(session.id, action, decision);
       return true;
     } catch (error) {
       this._error = error;

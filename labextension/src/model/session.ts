@@ -1,3 +1,4 @@
+import type { ICellChoice } from './cellchoice';
 import { ApiError } from './client';
 import type { ApiClient } from './client';
 import type { AnyEvent, Frame, ISessionInfo } from './frames';
@@ -35,6 +36,11 @@ export class SessionModel extends Observable {
 
   readonly timeline = new Timeline();
   readonly live = new LiveTexts();
+
+  /**
+   * What the person has chosen of edits of notebooks, by id of the action.
+   */
+  readonly cellChoices = new Map<number, ICellChoice>();
 
   get id(): string {
     return this.info.id;

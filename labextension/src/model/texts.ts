@@ -10,6 +10,7 @@ import type {
 import type { AgentState, Mode } from './frames';
 import { revealOnOneLine } from './inert';
 import type { Result, RunnableAction } from './items';
+import { describeNotebookAction, editedText } from './notebooktexts';
 import { placeText } from './network';
 import type { Access, IPlace } from './network';
 
@@ -63,42 +64,8 @@ export function describeAction(
         verb: trans.__('Search files'),
         object: revealOnOneLine(action.pattern)
       };
-    case 'NotebookListAction':
-      return {
-        verb: trans.__('List notebooks'),
-        object: revealOnOneLine(action.glob ?? '')
-      };
-    case 'NotebookOutlineAction':
-      return {
-        verb: trans.__('Look at the notebook'),
-        object: revealOnOneLine(action.path)
-      };
-    case 'NotebookReadAction':
-    case 'NotebookOutputAction':
-      return {
-        verb: trans.__('Read in the notebook'),
-        object: revealOnOneLine(action.path)
-      };
-    case 'NotebookSearchAction':
-      return {
-        verb: trans.__('Search the notebook'),
-        object: revealOnOneLine(`${action.path}: ${action.pattern}`)
-      };
-    case 'NotebookEditAction':
-      return {
-        verb: trans.__('Edit the notebook'),
-        object: revealOnOneLine(action.path)
-      };
-    case 'NotebookCreateAction':
-      return {
-        verb: trans.__('Make the notebook'),
-        object: revealOnOneLine(action.path)
-      };
-    case 'NotebookSaveAction':
-      return {
-        verb: trans.__('Save the notebook'),
-        object: revealOnOneLine(action.path)
-      };
+    default:
+      return describeNotebookAction(trans, action);
   }
 }
 
@@ -288,11 +255,7 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
     case 'NotebookObservation':
       return trans.__('Read');
     case 'NotebookEditObservation':
-      return trans._n(
-        '%1 cell changed',
-        '%1 cells changed',
-        result.cells?.length ?? 0
-      );
+      return editedText(trans, result);
   }
 }
 

@@ -4,9 +4,11 @@ import type {
 } from '@jupyterlab/application';
 import { INotebookTracker, INotebookWidgetFactory } from '@jupyterlab/notebook';
 import type { NotebookWidgetFactory } from '@jupyterlab/notebook';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Debouncer } from '@lumino/polling';
 import { OpenedNotebooks } from './opened';
 import type { Requests } from './requests';
+import { addShowCell } from './showcell';
 import { TabSocket } from './socket';
 
 /**
@@ -22,11 +24,12 @@ export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
   description:
     'Lets the agent see and change the notebooks that are open, as their person would.',
   autoStart: true,
-  optional: [INotebookTracker, INotebookWidgetFactory],
+  optional: [INotebookTracker, INotebookWidgetFactory, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker | null,
-    factory: NotebookWidgetFactory.IFactory | null
+    factory: NotebookWidgetFactory.IFactory | null,
+    translator: ITranslator | null
   ) => {
     if (!tracker) {
       return;
@@ -35,6 +38,8 @@ export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
     const opened = new OpenedNotebooks(tracker, contents);
     // Whoever shares notebooks may set it at any time.
     const provider = (): string | undefined => factory?.contentProviderId;
+    const trans = (translator ?? nullTranslator).load('openhands-jupyter');
+    addShowCell(app, opened, trans);
     let requests: Promise<Requests> | null = null;
     const announce = (): void => {
       const frame = { type: 'notebooks', notebooks: opened.describe() };

@@ -1,11 +1,14 @@
 import { textOf } from './outputs';
 import { revealOnOneLine } from '../model/inert';
 import type {
+  CellEdit,
   FileEditAction,
   FileGlobAction,
-  FileGrepAction
+  FileGrepAction,
+  NotebookCreateAction
 } from '../model/events';
 import type { RunnableAction } from '../model/items';
+import { CellEdits, Why } from './celledits';
 import { Code } from './code';
 import { Diff } from './diff';
 import { useServices } from './services';
@@ -53,22 +56,19 @@ export function ActionBody(props: {
     case 'NotebookEditAction':
       return (
         <>
-          {(action.cells ?? []).map(cell => (
-            <Diff
-              key={cell.id}
-              before={cell.before ?? ''}
-              after={cell.after ?? ''}
-              path={action.path}
-            />
-          ))}
+          {action.why && <Why text={action.why} />}
+          {action.cells && (
+            <CellEdits path={action.path} cells={action.cells} />
+          )}
         </>
       );
     case 'NotebookCreateAction':
+      return <CellEdits path={null} cells={newCells(action)} />;
+    case 'NotebookSearchAction':
       return (
-        <Code
-          text={(action.cells ?? []).map(cell => cell.source).join('\n\n')}
-          label={trans.__('Cells')}
-        />
+        <p className="jp-OpenHands-quiet">
+          {trans.__('In %1', revealOnOneLine(action.path))}
+        </p>
       );
     case 'FileReadAction':
     case 'NotebookListAction':
@@ -76,7 +76,6 @@ export function ActionBody(props: {
     case 'NotebookOutputAction':
     case 'NotebookReadAction':
     case 'NotebookSaveAction':
-    case 'NotebookSearchAction':
       return null;
   }
 }
@@ -96,7 +95,7 @@ function PlannedEdit({
         <Diff
           before={action.old_str ?? ''}
           after={action.new_str ?? ''}
-          path={action.path}
+          name={action.path}
         />
       );
     case 'insert':
@@ -136,4 +135,17 @@ function SearchedPlace(props: {
       {include && trans.__('Files: %1', revealOnOneLine(include))}
     </p>
   );
+}
+
+/**
+ * The cells of a notebook that is to be made, as an edit that inserts them.
+ */
+function newCells({ cells = [] }: NotebookCreateAction): CellEdit[] {
+  return cells.map(({ type, source }, position) => ({
+    id: `${position}`,
+    what: 'inserted',
+    cell_type: type,
+    after: source,
+    position
+  }));
 }

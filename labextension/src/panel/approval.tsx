@@ -1,7 +1,11 @@
 import { useEffect, useId, useRef, useState } from 'react';
-import { describeAction, riskText } from '../model/texts';
+import { AS_IT_IS, decisionsOf, wantedCells } from '../model/cellchoice';
+import type { ICellChoice } from '../model/cellchoice';
 import type { IActionItem } from '../model/items';
+import { approvalText } from '../model/notebooktexts';
+import { describeAction, riskText } from '../model/texts';
 import { ActionBody } from './actionbody';
+import { CellChoices } from './cellchoices';
 import { useServices } from './services';
 
 interface IApprovalCardProps {
@@ -23,6 +27,10 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
   const reasonInput = useRef<HTMLInputElement>(null);
   const { verb, object } = describeAction(trans, item.action);
   const risk = item.action.risk;
+  const edit = item.action.type === 'NotebookEditAction' ? item.action : null;
+  const cells = edit?.cells ?? [];
+  const [choice, choose] = useCellChoice(item.id);
+  const nothing = cells.length > 0 && !wantedCells(cells, choice).length;
 
   useEffect(() => {
     if (rejecting) {
@@ -32,7 +40,12 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
 
   const decide = async (decision: 'approve' | 'reject'): Promise<void> => {
     setBusy(true);
-    const counted = await model.decide(item.id, decision, reason.trim());
+    const counted = await model.decide(
+      item.id,
+      decision === 'approve'
+        ? { decision, cells: decisionsOf(cells, choice) }
+        : { decision, reason: reason.trim() || undefined }
+    );
     setBusy(!counted);
     if (counted) {
       onDecided();
@@ -48,7 +61,7 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
       <h3 id={heading}>
         <span>{trans.__('Approve this?')}</span>{' '}
         <span className="jp-OpenHands-verb">{verb}</span>{' '}
-        <span className="jp-OpenHands-path">{object}</span>
+        <span className="jp-OpenHands-path">{object}</span>{' '}
         {risk && (
           <span className={`jp-OpenHands-risk jp-mod-${risk.level}`}>
             {riskText(trans, risk.level)}
@@ -63,7 +76,16 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
         </ul>
       )}
       <div className="jp-OpenHands-approvalBody">
-        <ActionBody action={item.action} />
+        {edit && cells.length > 0 ? (
+          <CellChoices
+            edit={edit}
+            choice={choice}
+            disabled={busy}
+            onChoose={choose}
+          />
+        ) : (
+          <ActionBody action={item.action} />
+        )}
       </div>
       {rejecting && (
         <input
@@ -116,14 +138,32 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
             <button
               type="button"
               className="jp-OpenHands-button jp-mod-accept"
-              disabled={busy}
+              disabled={busy || nothing}
               onClick={() => void decide('approve')}
             >
-              {trans.__('Approve')}
+              {approvalText(trans, cells, choice)}
             </button>
           </>
         )}
       </div>
     </section>
   );
+}
+
+/**
+ * What the person has chosen of an edit so far; it outlasts that something else is shown meanwhile.
+ */
+function useCellChoice(
+  action: number
+): [ICellChoice, (choice: ICellChoice) => void] {
+  const { model } = useServices();
+  const choices = model.current?.cellChoices;
+  const [choice, setChoice] = useState(choices?.get(action) ?? AS_IT_IS);
+  return [
+    choice,
+    chosen => {
+      choices?.set(action, chosen);
+      setChoice(chosen);
+    }
+  ];
 }

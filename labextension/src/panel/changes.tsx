@@ -75,7 +75,7 @@ function FileDiff(props: ICheckpointsProps & { path: string }): JSX.Element {
       </p>
     );
   }
-  return <Diff before={texts.before} after={texts.after} path={path} />;
+  return <Diff before={texts.before} after={texts.after} name={path} />;
 }
 
 /**

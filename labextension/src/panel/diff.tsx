@@ -10,27 +10,31 @@ import { useServices } from './services';
 interface IDiffProps {
   before: string;
   after: string;
-  path: string;
+  /** What changed, to be told to screen readers. */
+  name: string;
+  /** Name of its language; found by its name, which is a path, where it is left out. */
+  language?: string;
 }
 
 /**
- * What changed in a file, removed and added lines together, unchanged lines folded.
+ * What changed in a text, removed and added lines together, unchanged lines folded.
  */
-export function Diff({ before, after, path }: IDiffProps): JSX.Element {
+export function Diff(props: IDiffProps): JSX.Element {
+  const { before, after, name, language } = props;
   const { languages, trans } = useServices();
   const host = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
     let view: EditorView | null = null;
     let current = true;
-    const show = (language: Extension): void => {
+    const show = (highlighting: Extension): void => {
       if (current && host.current) {
         view = new EditorView({
           parent: host.current,
           doc: revealHidden(after),
           extensions: [
             jupyterTheme,
-            language,
+            highlighting,
             EditorState.readOnly.of(true),
             EditorView.editable.of(false),
             EditorView.lineWrapping,
@@ -38,7 +42,7 @@ export function Diff({ before, after, path }: IDiffProps): JSX.Element {
               '$ unchanged lines': trans.__('$ unchanged lines')
             }),
             EditorView.contentAttributes.of({
-              'aria-label': trans.__('Changes of %1', path),
+              'aria-label': trans.__('Changes of %1', name),
               tabindex: '0'
             }),
             unifiedMergeView({
@@ -50,7 +54,9 @@ export function Diff({ before, after, path }: IDiffProps): JSX.Element {
         });
       }
     };
-    const found = languages.findByFileName(path);
+    const found = language
+      ? languages.findByName(language)
+      : languages.findByFileName(name);
     if (found) {
       void languages
         .getLanguage(found)
@@ -62,7 +68,7 @@ export function Diff({ before, after, path }: IDiffProps): JSX.Element {
       current = false;
       view?.destroy();
     };
-  }, [languages, trans, before, after, path]);
+  }, [languages, trans, before, after, name, language]);
 
   return <div ref={host} className="jp-OpenHands-diff" />;
 }

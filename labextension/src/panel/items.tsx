@@ -5,6 +5,7 @@ import {
   codeIcon,
   editIcon,
   fileIcon,
+  notebookIcon,
   searchIcon,
   terminalIcon
 } from '@jupyterlab/ui-components';
@@ -288,6 +289,7 @@ function ActionCard(props: IItemProps & { item: IActionItem }): JSX.Element {
   const file =
     object &&
     'path' in item.action &&
+    item.action.path !== undefined &&
     !('pattern' in item.action) &&
     item.result?.type !== 'UserRejectObservation'
       ? locate(workspace, item.action.path)
@@ -354,10 +356,6 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'IPythonRunCellAction':
       return codeIcon;
     case 'FileReadAction':
-    case 'NotebookListAction':
-    case 'NotebookOutlineAction':
-    case 'NotebookOutputAction':
-    case 'NotebookReadAction':
       return fileIcon;
     case 'FileGlobAction':
     case 'FileGrepAction':
@@ -365,9 +363,14 @@ function iconOf(action: RunnableAction): LabIcon {
       return searchIcon;
     case 'FileWriteAction':
     case 'FileEditAction':
+      return editIcon;
     case 'NotebookCreateAction':
     case 'NotebookEditAction':
+    case 'NotebookListAction':
+    case 'NotebookOutlineAction':
+    case 'NotebookOutputAction':
+    case 'NotebookReadAction':
     case 'NotebookSaveAction':
-      return editIcon;
+      return notebookIcon;
   }
 }

@@ -6,11 +6,13 @@ import type {
   FileGrepObservation,
   FileReadObservation,
   FileWriteObservation,
-  IPythonOutputObservation
+  IPythonOutputObservation,
+  NotebookEditObservation
 } from '../model/events';
 import { revealOnOneLine } from '../model/inert';
 import type { IActionItem, RunnableAction } from '../model/items';
 import { ActionBody } from './actionbody';
+import { CellEdits, Why } from './celledits';
 import { Code } from './code';
 import { Diff } from './diff';
 import { Fold } from './fold';
@@ -32,13 +34,14 @@ interface IActionContentProps {
 export function ActionContent(props: IActionContentProps): JSX.Element {
   const { session, item, liveOutput } = props;
   const { action, result } = item;
-  const { trans } = useServices();
   return (
     <>
       {result?.type === 'FileEditObservation' ? (
         <Edited action={action} result={result} />
       ) : result?.type === 'FileWriteObservation' ? (
         <Written result={result} />
+      ) : result?.type === 'NotebookEditObservation' ? (
+        <EditedCells action={action} result={result} />
       ) : (
         <ActionBody action={action} />
       )}
@@ -54,13 +57,11 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
         <CellOutput session={session} result={result} />
       )}
       {result?.type === 'FileReadObservation' && <FileText result={result} />}
-      {result?.type === 'NotebookObservation' && (
-        <Fold summary={trans.__('Show what was read')}>
-          <Code text={result.content} label={trans.__('What was read')} />
-        </Fold>
-      )}
       {(result?.type === 'FileGlobObservation' ||
         result?.type === 'FileGrepObservation') && <Found result={result} />}
+      {result?.type === 'NotebookObservation' && result.content && (
+        <NotebookText text={result.content} />
+      )}
       {result?.type === 'ErrorObservation' && <Problem error={result} />}
       {result?.type === 'UserRejectObservation' && result.reason && (
         <p className="jp-OpenHands-quiet">{result.reason}</p>
@@ -73,7 +74,7 @@ function Written({ result }: { result: FileWriteObservation }): JSX.Element {
   const { trans } = useServices();
   const { path, content, old_content } = result;
   if (typeof old_content === 'string' && typeof content !== 'object') {
-    return <Diff before={old_content} after={content ?? ''} path={path} />;
+    return <Diff before={old_content} after={content ?? ''} name={path} />;
   }
   return (
     <>
@@ -97,13 +98,40 @@ function Edited(props: {
   const { action, result } = props;
   const { path, content = '', old_content = '' } = result;
   if (typeof content === 'string' && typeof old_content === 'string') {
-    return <Diff before={old_content} after={content} path={path} />;
+    return <Diff before={old_content} after={content} name={path} />;
   }
   return (
     <>
       <ActionBody action={action} />
       <StoredNote content={content} name={path} />
     </>
+  );
+}
+
+/**
+ * The cells that an edit changed, as it changed them.
+ */
+function EditedCells(props: {
+  action: RunnableAction;
+  result: NotebookEditObservation;
+}): JSX.Element {
+  const { action, result } = props;
+  return (
+    <>
+      {action.type === 'NotebookEditAction' && action.why && (
+        <Why text={action.why} />
+      )}
+      <CellEdits path={result.path} cells={result.cells ?? []} done />
+    </>
+  );
+}
+
+function NotebookText({ text }: { text: string }): JSX.Element {
+  const { trans } = useServices();
+  return (
+    <Fold summary={trans.__('Show what was read')}>
+      <Code text={text} label={trans.__('What was read')} />
+    </Fold>
   );
 }
 

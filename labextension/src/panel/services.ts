@@ -26,6 +26,8 @@ export interface IServices {
   trans: TranslationBundle;
   /** Open a file of JupyterLab's file browser. */
   openFile: (contentsPath: string) => void;
+  /** Go to a cell of a notebook; its path is the file browser's. */
+  showCell: (contentsPath: string, cell: string) => void;
   /** Open a console on the kernel of a session. */
   openConsole: (session: string) => void;
   /** Where a file of a session's workspace stands in the file browser; null if nowhere. */

@@ -18,6 +18,7 @@ export interface IPanelOptions {
   openConsole: (session: string) => void;
   openFile: (contentsPath: string) => void;
   rendermime: IRenderMimeRegistry;
+  showCell: (contentsPath: string, cell: string) => void;
   settings: IPanelSettings;
   trans: TranslationBundle;
 }
@@ -66,7 +67,8 @@ export class PanelContent extends ReactWidget {
   }
 
   override render(): JSX.Element {
-    const { languages, model, openConsole, openFile, trans } = this._options;
+    const { languages, model, openConsole, openFile, showCell, trans } =
+      this._options;
     return (
       <ServicesContext.Provider
         value={{
@@ -74,6 +76,7 @@ export class PanelContent extends ReactWidget {
           model,
           openConsole,
           openFile,
+          showCell,
           trans,
           rendermime: this._rendermime,
           settings: this._settings,

@@ -138,10 +138,13 @@ describe('ApiClient', () => {
     expect(calls[0].url).toMatch(/events\?order=desc&limit=50&before=7$/);
   });
 
-  it('leaves an empty reason out', async () => {
+  it('sends of a decision only what there is', async () => {
     const { client, calls } = makeClient({ body: {} });
-    await client.decide('a', 4, 'approve', '');
+    await client.decide('a', 4, { decision: 'approve' });
     expect(calls[0].body).toEqual({ decision: 'approve' });
+    const cells = [{ id: 'c', decision: 'reject' as const }];
+    await client.decide('a', 4, { decision: 'approve', cells });
+    expect(calls[1].body).toEqual({ decision: 'approve', cells });
   });
 
   it('names the token in the address of the socket only where it has to', () => {

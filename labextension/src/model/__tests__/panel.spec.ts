@@ -151,7 +151,7 @@ describe('PanelModel', () => {
     await panel.start();
     await panel.select('a');
     client.failing.decide = new ApiError(409, 'stale', 'Too late.', '');
-    await expect(panel.decide(0, 'approve', '')).resolves.toBe(false);
+    await expect(panel.decide(0, { decision: 'approve' })).resolves.toBe(false);
     expect(panel.error).toBe(client.failing.decide);
     expect(panel.current?.info.state).toBe('finished');
   });

@@ -1,4 +1,3 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from '../client';
 import {
   describeAction,
@@ -9,17 +8,7 @@ import {
   succeeded
 } from '../texts';
 import type { Result, RunnableAction } from '../items';
-
-function fill(text: string, values: unknown[]): string {
-  return text.replace(/%(\d)/g, (_, i: string) =>
-    String(values[Number(i) - 1])
-  );
-}
-
-const trans = {
-  __: (text: string, ...values: unknown[]) => fill(text, values),
-  _n: (one: string, many: string, n: number) => fill(n === 1 ? one : many, [n])
-} as unknown as TranslationBundle;
+import { trans } from './translation';
 
 describe('riskText', () => {
   it('names every level in words', () => {

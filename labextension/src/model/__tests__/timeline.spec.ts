@@ -53,6 +53,22 @@ describe('Timeline', () => {
     expect(timeline.action(2)?.result?.type).toBe('UserRejectObservation');
   });
 
+  it('makes one row of an edit of a notebook and what became of it', () => {
+    const path = 'a.ipynb';
+    timeline.append(
+      log(
+        0,
+        { type: 'NotebookEditAction', source: 'agent', path, operations: [] },
+        { type: 'NotebookEditObservation', cause: 0, path, cells: [] },
+        { type: 'NotebookReadAction', source: 'agent', path },
+        { type: 'NotebookObservation', cause: 2, path, content: 'x' }
+      )
+    );
+    expect(kinds(timeline)).toEqual(['action', 'action']);
+    expect(timeline.action(0)?.result?.type).toBe('NotebookEditObservation');
+    expect(timeline.action(2)?.result?.type).toBe('NotebookObservation');
+  });
+
   it('keeps the decision with the action', () => {
     timeline.append(
       log(0, command('rm a'), {

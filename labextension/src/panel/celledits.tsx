@@ -1,0 +1,142 @@
+import type { ReactNode } from 'react';
+import type { CellEdit } from '../model/events';
+import { revealHidden, revealOnOneLine } from '../model/inert';
+import { cellEditText } from '../model/notebooktexts';
+import { Code } from './code';
+import { Diff } from './diff';
+import { Fold } from './fold';
+import { useServices } from './services';
+
+/**
+ * Cells of an edit of which more are folded away.
+ */
+const MOST_CELLS = 3;
+
+interface ICellEditsProps {
+  /** The notebook that they can be looked at in; null for none. */
+  path: string | null;
+  cells: readonly CellEdit[];
+  /** Whether the edit was made. */
+  done?: boolean;
+}
+
+/**
+ * What an edit makes of the cells of a notebook.
+ */
+export function CellEdits(props: ICellEditsProps): JSX.Element {
+  const { path, cells, done = false } = props;
+  const { trans } = useServices();
+  const list = (
+    <ul className="jp-OpenHands-cells" aria-label={trans.__('Cells')}>
+      {cells.map(cell => (
+        <li key={cell.id}>
+          <CellHead
+            path={path}
+            cell={cell}
+            done={done}
+            title={<span>{cellEditText(trans, cell)}</span>}
+          />
+          <CellBody cell={cell} source={cell.after ?? ''} />
+        </li>
+      ))}
+    </ul>
+  );
+  return cells.length > MOST_CELLS ? (
+    <Fold summary={trans.__('Show the %1 cells', cells.length)}>{list}</Fold>
+  ) : (
+    list
+  );
+}
+
+/**
+ * Why the agent wants an edit, in its words.
+ */
+export function Why({ text }: { text: string }): JSX.Element {
+  return <p className="jp-OpenHands-why">{revealHidden(text)}</p>;
+}
+
+/**
+ * What becomes of a cell, with what can be done about it.
+ */
+export function CellHead(props: {
+  path: string | null;
+  cell: CellEdit;
+  /** Whether the edit was made. */
+  done?: boolean;
+  title: ReactNode;
+  children?: ReactNode;
+}): JSX.Element {
+  const { path, cell, done = false, title, children } = props;
+  const { locate, model, showCell, trans } = useServices();
+  const workspace = model.current?.info.workspace;
+  const exists = cell.what !== (done ? 'deleted' : 'inserted');
+  const file =
+    exists && path !== null && workspace !== undefined
+      ? locate(workspace, path)
+      : null;
+  return (
+    <header className="jp-OpenHands-cellHead">
+      {title}
+      {cell.notes?.map(note => (
+        <span key={note} className="jp-OpenHands-quiet">
+          {revealOnOneLine(note)}
+        </span>
+      ))}
+      <span className="jp-OpenHands-grow" />
+      {children}
+      {file !== null && (
+        <button
+          type="button"
+          className="jp-OpenHands-textButton"
+          onClick={() => showCell(file, cell.id)}
+        >
+          {trans.__('Show cell')}
+        </button>
+      )}
+    </header>
+  );
+}
+
+/**
+ * A cell's source as it was and as it will be.
+ */
+export function CellBody(props: {
+  cell: CellEdit;
+  source: string;
+}): JSX.Element {
+  const { cell, source } = props;
+  const { trans } = useServices();
+  const { before, after } = cell;
+  const language = languageOf(cell);
+  const name = cellEditText(trans, cell);
+  if (typeof before !== 'string' || typeof after !== 'string') {
+    return <Code text={before ?? source} language={language} label={name} />;
+  }
+  if (before === source) {
+    return (
+      <Fold
+        summary={trans.__('The same source')}
+        className="jp-OpenHands-cellSame"
+      >
+        <Code text={source} language={language} label={name} />
+      </Fold>
+    );
+  }
+  return (
+    <Diff before={before} after={source} name={name} language={language} />
+  );
+}
+
+/**
+ * The language that a cell is most likely to be written in.
+ */
+export function languageOf(cell: CellEdit): string {
+  switch (cell.cell_type) {
+    case 'code':
+      return 'ipython';
+    case 'markdown':
+      return 'markdown';
+    default:
+      return 'text';
+  }
+}
