@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from session_tools import until
+from waiting import PATIENCE
 
 from openhands_jupyter.events import (
     CheckpointObservation,
@@ -22,7 +23,7 @@ async def answer_to(session: Session, id: int) -> FilesRestoredObservation | Err
         kinds = (FilesRestoredObservation, ErrorObservation)
         return isinstance(event, kinds) and event.cause == id
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         event = await session.stream.wait_for(answers, after=id)
     assert isinstance(event, FilesRestoredObservation | ErrorObservation)
     return event
@@ -48,7 +49,7 @@ async def turn_end(session: Session, after: int = -1) -> CheckpointObservation:
     def ends(event: Event) -> bool:
         return isinstance(event, CheckpointObservation) and bool(event.since)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         event = await session.stream.wait_for(ends, after=after)
     assert isinstance(event, CheckpointObservation)
     return event

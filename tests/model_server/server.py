@@ -21,6 +21,7 @@ from tornado.iostream import StreamClosedError
 from tornado.netutil import bind_sockets
 from tornado.routing import Rule
 from tornado.web import Application, RequestHandler, url
+from waiting import PATIENCE
 
 from . import wire
 from .script import ALL_PLAYED, Script, Turn
@@ -90,7 +91,9 @@ class ModelServer:
         kept = [other for other in self.scripts if other.when != when] if when else []
         self.scripts = [script, *kept]
 
-    def wait_for(self, condition: Callable[[list[Request]], bool], timeout: float = 10.0) -> None:
+    def wait_for(
+        self, condition: Callable[[list[Request]], bool], timeout: float = PATIENCE
+    ) -> None:
         """Block until the log of requests meets a condition.
 
         Raises

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from model_server.script import call
 from model_server.server import ModelServer
+from waiting import PATIENCE, wait_until
 
 FIBONACCI = "Write a Python script that computes Fibonacci numbers and run it"
 DELETE = "delete the temporary files here"
@@ -65,7 +67,7 @@ class AtTerminal:
             os.execve(sys.executable, command("run", *arguments), environment)
         self.printed = ""
 
-    def until(self, pattern: str, seconds: float = 60) -> None:
+    def until(self, pattern: str, seconds: float = PATIENCE) -> None:
         deadline = time.monotonic() + seconds
         while not re.search(pattern, self.printed):
             assert time.monotonic() < deadline, f"{pattern!r} is not in:\n{self.printed}"
@@ -220,7 +222,7 @@ def test_a_wrong_configuration_is_told(place, environment):
 
 
 SLOW = [
-    call("execute_bash", command="echo begun; sleep 100"),
+    call("execute_bash", command="echo begun; touch begun; sleep 100"),
     call("finish", message="done"),
 ]
 
@@ -234,7 +236,7 @@ def test_ctrl_c_stops_a_command_and_keeps_what_it_printed(place, environment, mo
     environment = with_model(environment, model_server)
     terminal = AtTerminal(place, environment, "--model", "openai/scripted", "go")
     terminal.until(r"\$ echo begun", seconds=90)
-    time.sleep(1)
+    asyncio.run(wait_until((place / "begun").exists))
     terminal.interrupt()
     terminal.until("Command ended: stopped")
     assert terminal.exit_code() == 130

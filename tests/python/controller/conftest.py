@@ -71,6 +71,15 @@ class Bench:
         async with asyncio.timeout(PATIENCE):
             return await self.stream.wait_for(lambda e: isinstance(e, kind), after=after)
 
+    async def until_printed(self, text: str) -> None:
+        """Wait until what runs has printed this."""
+        printed = ""
+        async with asyncio.timeout(PATIENCE):
+            async for items in self.stream.live.subscribe():
+                printed += "".join(item.text for item in items if item.kind == "output")
+                if text in printed:
+                    return
+
     def events(self, *kinds: type[Event]) -> list[Event]:
         return events(self, *kinds)
 

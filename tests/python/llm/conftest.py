@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from waiting import PATIENCE
 
 from openhands_jupyter.agents.codeact import CodeActAgent
 from openhands_jupyter.events import (
@@ -121,7 +122,9 @@ class TourRoom:
 
     def _run(self, command: str) -> CmdOutputObservation:
         bash = ["bash", "--norc", "-c", command]
-        ran = subprocess.run(bash, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        ran = subprocess.run(
+            bash, cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE
+        )
         return CmdOutputObservation(
             content=ran.stdout + ran.stderr, exit_code=ran.returncode, cwd=str(self.folder)
         )

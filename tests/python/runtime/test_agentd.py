@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 import openhands_jupyter.runtime.agentd as agentd
 from openhands_jupyter.errors import OpenHandsError
@@ -96,7 +97,7 @@ async def test_the_end_of_a_kernel_is_told_with_its_last_words(peer, workspace):
         await p.start(workspace)
         command = ["/bin/sh", "-c", "echo last words; exit 3"]
         await p.channel.request("kernel.start", {"kernel": "k", "command": command})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not p.events:
                 await asyncio.sleep(0.01)
         assert p.events == [("kernel_exited", {"kernel": "k", "code": 3, "log": "last words\n"})]

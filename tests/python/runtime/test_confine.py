@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from sandbox_facts import SANDBOXES
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime.agentd import seccomp
 
@@ -166,7 +167,7 @@ async def test_no_process_gets_away(bench):
     mark = f"{100000 + os.getpid()}.77"
     async with bench() as b:
         await b.sh(f"env -i setsid sleep {mark} & sleep 0.3; kill -KILL $PPID; sleep 60")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while mark in commands_running():
                 await asyncio.sleep(0.05)
         assert (await b.sh("echo fresh")).content.endswith("fresh\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from sandbox_facts import SANDBOXES
+from waiting import PATIENCE
 
 from openhands_jupyter.errors import SandboxUnavailable
 from openhands_jupyter.events import ErrorObservation, FileReadAction, FileWriteAction
@@ -76,12 +77,12 @@ async def test_a_sandbox_that_is_killed_from_outside(bench, isolation):
     mark = f"{400000 + os.getpid()}"
     async with bench() as b:
         running = asyncio.create_task(b.sh(f"echo before; setsid sleep {mark} & sleep 100"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while "before" not in b.printed:
                 await asyncio.sleep(0.01)
         process = b.runtime._sandbox._process._process
         process.kill()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             observation = await running
         assert (observation.content, observation.interrupted) == ("before\n", "sandbox_died")
         assert (await b.sh("echo after")).content == "after\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import time
 
 import pytest
 from sandbox_facts import HERE, SANDBOXES
+from waiting import unhurried, wait_until
 
 from openhands_jupyter.events import ErrorObservation, IPythonRunCellAction, Output
 
@@ -21,14 +21,20 @@ def text_of(observation) -> str:
 async def stopped_after(bench, seconds, code):
     """Run a cell, stop it, and tell the observation and how long the stop took."""
     task = asyncio.ensure_future(bench.cell(code))
-    async with asyncio.timeout(60):
-        while "ready" not in bench.printed:
-            await asyncio.sleep(0.02)
+    await wait_until(lambda: "ready" in bench.printed)
     await asyncio.sleep(seconds)
-    asked = time.monotonic()
+    asked = unhurried()
     await bench.runtime.interrupt()
-    took = time.monotonic() - asked
+    took = unhurried() - asked
     return await task, took
+
+
+async def ended_after(bench, code):
+    """Run a cell that prints something and goes on, to some end, when there is a file ``go``."""
+    task = asyncio.ensure_future(bench.cell(code))
+    await wait_until(lambda: bench.printed)
+    (bench.workspace / "go").touch()
+    return await task
 
 
 async def test_outputs_keep_order_kind_and_mime_types(bench):
@@ -176,9 +182,11 @@ async def test_stop_while_the_kernel_starts(bench):
 async def test_a_killed_kernel_is_said_and_replaced(bench):
     async with bench() as b:
         await b.cell("x = 1")
-        observation = await b.cell(
-            "import os, time; print('partial', flush=True); time.sleep(0.3)\n"
-            "os.kill(os.getpid(), 9)"
+        observation = await ended_after(
+            b,
+            "import os, time; print('partial', flush=True)\n"
+            "while not os.path.exists('go'): time.sleep(0.02)\n"
+            "os.kill(os.getpid(), 9)",
         )
         assert observation.interrupted == "kernel_died"
         assert not observation.ok
@@ -191,7 +199,8 @@ async def test_a_killed_kernel_is_said_and_replaced(bench):
 async def test_a_kernel_that_dies_between_cells_is_replaced(bench):
     async with bench() as b:
         pid = (await b.cell("import os; os.getpid()")).outputs[0].data["text/plain"]
-        await b.sh(f"kill -KILL {pid}; sleep 0.2")
+        await b.sh(f"kill -KILL {pid}")
+        await wait_until(lambda: b.runtime._kernel._running() is None)
         observation = await b.cell("1")
         assert observation.ok
         assert "its variables are gone" in text_of(observation)
@@ -201,8 +210,10 @@ async def test_a_kernel_that_dies_between_cells_is_replaced(bench):
 async def test_a_sandbox_that_dies_between_actions_is_replaced_and_said(bench):
     async with bench() as b:
         await b.cell("x = 1")
-        await b.sh("(sleep 0.2; kill -KILL $PPID) >/dev/null 2>&1 &")
-        await asyncio.sleep(0.7)
+        waiting = "until [ -e go ]; do sleep 0.02; done"
+        await b.sh(f"({waiting}; kill -KILL $PPID) >/dev/null 2>&1 &")
+        (b.workspace / "go").touch()
+        await wait_until(lambda: not b.runtime._sandbox.alive)
         command = await b.sh("echo fresh")
         assert command.content.startswith("[The sandbox had ended")
         assert command.content.endswith("fresh\n")
@@ -214,9 +225,11 @@ async def test_a_sandbox_that_dies_between_actions_is_replaced_and_said(bench):
 @pytest.mark.parametrize("isolation", HERE, indirect=True)
 async def test_the_death_of_the_sandbox_in_a_cell(bench):
     async with bench() as b:
-        observation = await b.cell(
-            "import os, time; print('partial', flush=True); time.sleep(0.3)\n"
-            "os.kill(os.getppid(), 9); time.sleep(60)"
+        observation = await ended_after(
+            b,
+            "import os, time; print('partial', flush=True)\n"
+            "while not os.path.exists('go'): time.sleep(0.02)\n"
+            "os.kill(os.getppid(), 9); time.sleep(60)",
         )
         assert observation.interrupted == "sandbox_died"
         assert text_of(observation).startswith("partial\n")

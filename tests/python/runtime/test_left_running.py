@@ -153,7 +153,7 @@ def test_input_that_comes_too_late_is_not_sent(workspace, tmp_path):
         waiting = "until [ -e go ]; do sleep 0.02; done"
         assert shell.run(waiting, None, lambda text: None, quiet=QUIET)["running"]
         (workspace / "go").touch()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while not shell._bash.idle:
             assert time.monotonic() < deadline
             time.sleep(0.02)

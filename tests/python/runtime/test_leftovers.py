@@ -15,7 +15,7 @@ import psutil
 import pytest
 from leftovers import processes_below
 from sandbox_facts import SANDBOXES
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.errors import SandboxUnavailable
 from openhands_jupyter.events import CmdRunAction
@@ -63,7 +63,7 @@ def processes_with(mark: str) -> list[int]:
 
 
 def wait_until_gone(mark: str) -> list[int]:
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + PATIENCE
     while (left := processes_with(mark)) and time.monotonic() < give_up:
         time.sleep(0.05)
     return left
@@ -109,7 +109,7 @@ async def test_closing_leaves_nothing(bench, mark, run_directories):
             f"subprocess.Popen(['sleep', '{mark}'], start_new_session=True)"
         )
         await b.sh(f"sleep {mark} & trap '' HUP TERM; setsid sleep {mark} & disown -a")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(processes_with(mark)) < 3:
                 await asyncio.sleep(0.05)
         assert len(list(run_directories.iterdir())) == 1
@@ -199,7 +199,7 @@ async def test_a_start_that_is_given_up_at_any_moment_leaves_nothing(workspace, 
         starting = asyncio.ensure_future(runtime.start())
         await asyncio.sleep(attempt * 0.002)
         starting.cancel()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.wait([starting])
             await runtime.close()
     assert set(processes_below()) <= before
@@ -239,7 +239,7 @@ async def test_a_daemon_does_not_outlive_its_killed_supervisor(bench, mark, monk
         printed = await b.cell(ESCAPE.replace("MARK", mark))
         text = "".join(str(output.text) for output in printed.outputs)
         assert "kept:" in text and "True" in text, text
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not processes_with(mark):
                 await asyncio.sleep(0.05)
         supervisor = psutil.Process(processes_with(mark)[0]).ppid()

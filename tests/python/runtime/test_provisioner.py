@@ -8,6 +8,7 @@ import pytest
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.session import Session
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime.provisioner import KernelRefused
 
@@ -29,7 +30,7 @@ class Manager(AsyncKernelManager):
 
 async def executed(client, code):
     outputs = []
-    await client.execute_interactive(code, output_hook=outputs.append, timeout=30)
+    await client.execute_interactive(code, output_hook=outputs.append, timeout=PATIENCE)
     return "".join(m["content"]["text"] for m in outputs if m["msg_type"] == "stream")
 
 
@@ -39,7 +40,7 @@ async def test_a_kernel_gets_a_sandbox_of_its_own(workspace, run_directories):
     client = manager.client(session=Session(key=manager.session.key))
     client.start_channels()
     try:
-        await client.wait_for_ready(timeout=30)
+        await client.wait_for_ready(timeout=PATIENCE)
         assert manager.transport == "ipc"
         assert await executed(client, "import os; print(os.getcwd())") == f"{workspace}\n"
         assert await executed(client, "print(os.path.exists('/etc/shadow'))") == "False\n"
@@ -49,13 +50,13 @@ async def test_a_kernel_gets_a_sandbox_of_its_own(workspace, run_directories):
 
         second = manager.client(session=Session(key=manager.session.key))
         second.start_channels()
-        await second.wait_for_ready(timeout=30)
+        await second.wait_for_ready(timeout=PATIENCE)
         assert await executed(second, "print('second')") == "second\n"
         second.stop_channels()
         assert await executed(client, "print('first')") == "first\n"
 
         await manager.restart_kernel(now=True)
-        await client.wait_for_ready(timeout=30)
+        await client.wait_for_ready(timeout=PATIENCE)
         assert await executed(client, "print('x' in globals())") == "False\n"
         assert await manager.is_alive()
     finally:

@@ -8,6 +8,7 @@ from typing import Any
 import docker
 import pytest
 from docker_image.registry import NAME, registry
+from waiting import PATIENCE
 
 pytestmark = pytest.mark.docker
 
@@ -20,7 +21,7 @@ def host(docker_host: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def status_once(api: Any, image: str, wanted: Any) -> dict[str, Any]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             status: dict[str, Any] = (await api("GET", ROUTE, image=image)).body
             if wanted(status):

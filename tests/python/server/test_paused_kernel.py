@@ -11,6 +11,7 @@ import pytest
 from kernel_client import KernelClient
 from model_server import ModelServer, call
 from session_tools import until
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime import rest
 from openhands_jupyter.runtime.docker.sweep import SANDBOX
@@ -66,7 +67,7 @@ async def test_a_console_wakes_a_paused_container(
     client = docker.DockerClient(base_url=docker_host)
 
     async def status_is(wanted: str) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 (one,) = await asyncio.to_thread(client.containers.list, True, filters=LABELLED)
                 if one.status == wanted:

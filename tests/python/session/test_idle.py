@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from model_server.script import call
 from session_tools import events, kernels, until
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.events import (
     CmdOutputObservation,
@@ -36,7 +36,7 @@ async def run(session, model_server, *calls):
 
 
 async def released(session, times=1):
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while len(events(session, SandboxReleasedObservation)) < times:
             await asyncio.sleep(0.05)
 

@@ -10,6 +10,7 @@ import pytest
 from model_server import call, text
 from package_index import HOST, INDEX, INSTALL, INSTALLED, PackageIndex
 from session_tools import events, until
+from waiting import PATIENCE
 
 from openhands_jupyter.errors import Conflict, Invalid
 from openhands_jupyter.events import (
@@ -136,7 +137,7 @@ async def test_once_given_while_a_command_runs_is_for_the_one_after_it(online, m
         waiting = f"{FETCH}; until [ -e go ]; do sleep 0.05; done"
         model_server.play(call("execute_bash", command=waiting), text("May I?"))
         last = session.send_message("Do it")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await session.stream.wait_for(
                 lambda event: isinstance(event, NetworkRefusedObservation), after=last
             )
@@ -337,7 +338,7 @@ async def test_a_way_out_that_was_ended_from_inside_is_said(online, run):
     async with online() as sessions:
         session = await sessions.create(mode="auto")
         assert await run(session, ending, "true") == [0, 0]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await session.stream.wait_for(
                 lambda e: isinstance(e, ErrorObservation) and e.code == "network_lost", after=-1
             )

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from package_index import INDEX, PackageIndex
+from waiting import PATIENCE
 
 from openhands_jupyter.config import Config
 from openhands_jupyter.errors import Conflict
@@ -122,7 +123,7 @@ async def test_an_installation_can_be_stopped_and_leaves_nothing(config, workspa
         )
         installation = Installation(hanging)
         installation.start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await asked.wait()
         assert left_in(config) != []
         await installation.cancel()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from model_server.script import call
 from session_tools import events, until
+from waiting import PATIENCE
 
 from openhands_jupyter.controller import checkpointing
 from openhands_jupyter.events import (
@@ -46,7 +47,7 @@ def slow(monkeypatch):
 
 async def shown(session) -> str:
     """What is shown live at the first action, once anything is."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         async for items in session.stream.live.subscribe():
             for item in items:
                 if item.kind == "output" and item.text:
@@ -112,7 +113,7 @@ async def test_a_session_is_closed_while_files_are_kept(manager, model_server, w
         session = await sessions.create()
         session.send_message("Go")
         await shown(session)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await session.close()
         assert not (workspace / "made").exists()
         assert session.controller.state.open_calls == {}

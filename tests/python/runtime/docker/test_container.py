@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from public_python import NoPublicPython, make_public_python
+from waiting import PATIENCE
 
 import openhands_jupyter
 from openhands_jupyter.errors import SandboxUnavailable
@@ -176,7 +177,7 @@ async def test_a_server_that_is_killed_leaves_nothing_that_runs(
     server.kill()
     server.wait()
     # The end of the stream ends it; nobody tells it to.
-    assert container.wait(timeout=20)["StatusCode"] == 0
+    assert container.wait(timeout=PATIENCE)["StatusCode"] == 0
     assert await prune() == 1
     assert client.containers.list(all=True, filters={"label": SANDBOX}) == []
 

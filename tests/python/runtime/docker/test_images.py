@@ -8,6 +8,7 @@ from importlib.metadata import version
 import docker
 import pytest
 from docker_image.registry import NAME, registry
+from waiting import PATIENCE
 
 from openhands_jupyter.errors import SandboxUnavailable
 from openhands_jupyter.runtime.docker.daemon import ImageMissing
@@ -86,7 +87,7 @@ async def test_a_pull_that_is_cancelled_stops(isolation, client):
     with registry(30_000_000) as served:
         served.hold.clear()
         pulling = asyncio.create_task(pull_image(f"{served.host}/{NAME}", told.append))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not any(progress.done for progress in told):
                 await asyncio.sleep(0.02)
         pulling.cancel()

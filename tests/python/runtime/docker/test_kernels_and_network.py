@@ -8,6 +8,7 @@ import pytest
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.session import Session
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime.docker.sweep import SANDBOX
 from openhands_jupyter.runtime.egress import (
@@ -39,7 +40,7 @@ class Manager(AsyncKernelManager):
 
 async def executed(client, code):
     outputs = []
-    await client.execute_interactive(code, output_hook=outputs.append, timeout=30)
+    await client.execute_interactive(code, output_hook=outputs.append, timeout=PATIENCE)
     return "".join(m["content"]["text"] for m in outputs if m["msg_type"] == "stream")
 
 
@@ -55,7 +56,7 @@ async def test_a_kernel_gets_a_container_of_its_own(workspace, isolation, client
     kernel = manager.client(session=Session(key=manager.session.key))
     kernel.start_channels()
     try:
-        await kernel.wait_for_ready(timeout=30)
+        await kernel.wait_for_ready(timeout=PATIENCE)
         assert await executed(kernel, "import os; print(os.getcwd())") == f"{workspace}\n"
         assert "/opt/python" in await executed(kernel, "import sys; print(sys.prefix)")
         interrupted = asyncio.create_task(executed(kernel, "x = 1; import time; time.sleep(60)"))
@@ -64,7 +65,7 @@ async def test_a_kernel_gets_a_container_of_its_own(workspace, isolation, client
         await interrupted
         assert await executed(kernel, "print(x)") == "1\n"
         await manager.restart_kernel(now=True)
-        await kernel.wait_for_ready(timeout=30)
+        await kernel.wait_for_ready(timeout=PATIENCE)
         assert await executed(kernel, "print('x' in globals())") == "False\n"
         assert len(client.containers.list(filters={"label": SANDBOX})) == 1
     finally:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 from jupyter_client.session import Session
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime import rest
 from openhands_jupyter.runtime.docker.sweep import SANDBOX, prune
@@ -33,7 +34,7 @@ def soon(docker_settings):
 
 
 async def state_is(running: Callable[[], object], wanted: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while (await asyncio.to_thread(running)).status != wanted:
             await asyncio.sleep(0.05)
 

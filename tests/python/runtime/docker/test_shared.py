@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime import commands
 from openhands_jupyter.runtime.docker import shared as module
@@ -59,7 +60,7 @@ async def test_one_that_cannot_be_stopped_ends_the_container_for_all(bench, shar
         # It has taken over agentd: nothing in there reacts to anything.
         await one.sh("kill -STOP $PPID", 1)
         await one.runtime.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while two.runtime._sandbox.alive:
                 await asyncio.sleep(0.02)
         observation = await two.sh("echo $x")
@@ -104,7 +105,7 @@ async def test_a_killed_server_leaves_no_shared_container(
     (container,) = client.containers.list()
     server.kill()
     server.wait()
-    container.wait(timeout=20)
+    container.wait(timeout=PATIENCE)
     assert await prune() == 1
     assert client.containers.list(all=True) == []
 

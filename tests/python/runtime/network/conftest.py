@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from package_index import write_wheel
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime.egress import (
     EgressProxy,
@@ -148,7 +149,7 @@ class Gate(NamedTuple):
         reader, writer = await self.connect()
         try:
             writer.write(data)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 return await reader.read(-1)
         finally:
             writer.close()
@@ -159,7 +160,7 @@ class Gate(NamedTuple):
         reader, writer = await self.connect()
         try:
             writer.write(f"CONNECT {place} HTTP/1.1\r\n\r\n".encode())
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 return (await reader.readline()).decode().strip()
         finally:
             writer.close()

@@ -9,6 +9,7 @@ import resource
 import socket
 
 import pytest
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime.egress import NetworkPolicy, Rule, Upstream, Verdict
 from openhands_jupyter.runtime.egress.dial import embedded, ipaddress, is_own
@@ -216,7 +217,7 @@ async def test_a_change_of_the_policy_applies_at_once(gate, site):
         writer.write(f"CONNECT {place} HTTP/1.1\r\n\r\n".encode())
         assert b"200" in await reader.readuntil(b"\r\n\r\n")
         g.proxy.policy = NetworkPolicy()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             assert await reader.read(-1) == b""
         writer.close()
         await writer.wait_closed()

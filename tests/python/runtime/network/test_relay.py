@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 from openhands_jupyter.runtime.agentd.relay import NAME, Relay
 
@@ -70,7 +71,7 @@ class Started:
     def close(self) -> None:
         self.process.kill()
         self.process.communicate()
-        give_up = time.monotonic() + 10
+        give_up = time.monotonic() + PATIENCE
         while not self.relay_is_gone():
             assert time.monotonic() < give_up
             time.sleep(0.01)
@@ -93,7 +94,7 @@ async def ask(port: int, data: bytes) -> bytes:
 
     sending = asyncio.create_task(send())
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             return await reader.read(-1)
     finally:
         await asyncio.gather(sending, return_exceptions=True)
@@ -181,7 +182,7 @@ def test_it_is_in_a_session_of_its_own_and_ignores_interrupts(relay, port):
 def test_it_keeps_nothing_of_who_started_it(relay, port):
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.recv(100)
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + PATIENCE
     # The connection to the client may still be open for a moment after the client closed it.
     while (kinds := relay.open_kinds()) != ["/dev/null"] * 3 + ["anon_inode", "pipe", "socket"]:
         assert time.monotonic() < give_up, kinds
@@ -201,7 +202,7 @@ def test_its_end_is_told_once(relay):
 def test_it_does_not_outlive_who_started_it(relay, how):
     relay.process.send_signal(how)
     relay.process.wait(10)
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + PATIENCE
     while not relay.relay_is_gone():
         assert time.monotonic() < give_up
         time.sleep(0.01)
