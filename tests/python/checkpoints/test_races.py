@@ -64,13 +64,12 @@ def test_nothing_outside_is_read_or_changed_while_folders_are_swapped_for_links(
     with running(python(SWAP, workspace)) as swapper:
         ends = time.monotonic() + SECONDS
         rounds = 0
-        while time.monotonic() < ends:
+        while time.monotonic() < ends or rounds <= 10:
             edit_inside(workspace, f"{rounds % 30}")
             store.restore(checkpoint.id)
             store.take()
             rounds += 1
         assert swapper.poll() is None
-    assert rounds > 10
     assert picture(outside) == before
     stored = [path.read_bytes() for path in (tmp_path / "store" / "objects").iterdir()]
     assert not [content for content in stored if content.startswith(b"outside")]

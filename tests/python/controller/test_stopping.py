@@ -8,7 +8,7 @@ import errno
 
 import pytest
 from leftovers import processes_below
-from waiting import unhurried, wait_until
+from waiting import PATIENCE, unhurried, wait_until
 
 from openhands_jupyter.errors import SandboxUnavailable
 from openhands_jupyter.events import (
@@ -54,11 +54,12 @@ async def test_stopping_a_command_keeps_its_partial_output(bench):
 
 
 async def test_stop_ends_what_an_earlier_action_left_running(bench, monkeypatch):
-    monkeypatch.setattr(commands, "NO_CHANGE_TIMEOUT", 0.3)
     script = (CmdRunAction(command="sleep 60"), IPythonRunCellAction(code="while True: pass"))
     async with bench(*script, CmdRunAction(command="jobs; echo free")) as b:
-        b.say("go")
-        await b.until_event(CmdOutputObservation)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(commands, "NO_CHANGE_TIMEOUT", 0.3)
+            b.say("go")
+            await b.until_event(CmdOutputObservation)
         assert b.state.running_command == "sleep 60"
         cell = await b.until_event(IPythonRunCellAction)
         await stop(b)
@@ -117,7 +118,7 @@ async def test_stopping_while_the_model_thinks(bench):
 
     async with bench(think_long) as b:
         b.say("go")
-        await asyncio.wait_for(thinking.wait(), 60)
+        await asyncio.wait_for(thinking.wait(), PATIENCE)
         assert await stop(b) < 2
         assert cancelled.is_set()
         await asyncio.sleep(0.2)

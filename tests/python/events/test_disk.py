@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.events import (
     AgentStateChangedObservation,
@@ -36,9 +37,11 @@ class Disk:
         self.error: OSError | None = None
         self.free = threading.Event()
         self.free.set()
+        self.asked = 0
 
     def fdatasync(self, descriptor: int) -> None:
-        assert self.free.wait(60)
+        self.asked += 1
+        assert self.free.wait(2 * PATIENCE)
         self._sync("log")
 
     def fsync(self, descriptor: int) -> None:
@@ -64,6 +67,7 @@ async def follow(stream: EventStream, seen: list[int]) -> None:
 
 
 async def settle() -> None:
+    """Give what must not happen the time to happen."""
     await asyncio.sleep(3 * SYNC_PAUSE)
 
 
@@ -76,10 +80,11 @@ async def test_state_change_waits_for_the_disk_and_later_events_wait_for_it(
     stream.append(FinishAction())
     stream.append(RUNNING)
     stream.append(FinishAction())
+    await wait_until(lambda: seen and disk.asked)
     await settle()
     assert seen == [0]
     disk.free.set()
-    await settle()
+    await wait_until(lambda: len(seen) > 2)
     assert seen == [0, 1, 2]
     await stream.close()
     await follower
@@ -92,10 +97,10 @@ async def test_state_change_during_a_sync_waits_for_the_next(
     follower = asyncio.create_task(follow(stream, seen))
     disk.free.clear()
     stream.append(RUNNING)
-    await settle()
+    await wait_until(lambda: disk.asked)
     stream.append(RUNNING)
     disk.free.set()
-    await asyncio.wait_for(stream.wait_for(lambda event: event.id == 1), 10)
+    await asyncio.wait_for(stream.wait_for(lambda event: event.id == 1), PATIENCE)
     assert disk.log.count("log") == 2
     await stream.close()
     await follower
@@ -105,7 +110,7 @@ async def test_state_change_during_a_sync_waits_for_the_next(
 async def test_other_events_do_not_wait_for_the_disk(disk: Disk, stream: EventStream) -> None:
     disk.free.clear()
     stream.append(FinishAction())
-    assert len(await asyncio.wait_for(anext(stream.subscribe()), 10)) == 1
+    assert len(await asyncio.wait_for(anext(stream.subscribe()), PATIENCE)) == 1
     assert disk.log == []
     disk.free.set()
 
@@ -116,7 +121,7 @@ async def test_syncs_are_grouped(disk: Disk, stream: EventStream) -> None:
         for _ in range(5):
             stream.append(FinishAction())
         await asyncio.sleep(0.001)
-    await settle()
+    await wait_until(lambda: stream._sync_task is None or stream._sync_task.done())
     assert 1 <= disk.log.count("log") <= 1 + (time.monotonic() - started) / SYNC_PAUSE
     calm = len(disk.log)
     await settle()
@@ -130,14 +135,14 @@ async def test_state_change_does_not_wait_for_the_group(
     stream.append(FinishAction())
     await asyncio.sleep(0)
     stream.append(RUNNING)
-    await asyncio.wait_for(anext(stream.subscribe(0)), 10)
+    await asyncio.wait_for(anext(stream.subscribe(0)), PATIENCE)
     assert disk.log.count("log") == 1
 
 
 async def test_blobs_are_on_the_disk_before_their_event(disk: Disk, stream: EventStream) -> None:
     stream.append(FileWriteAction(path="x", content="x" * 70_000))
     stream.append(RUNNING)
-    await asyncio.wait_for(anext(stream.subscribe(0)), 10)
+    await asyncio.wait_for(anext(stream.subscribe(0)), PATIENCE)
     event = stream.read()[0]
     assert isinstance(event, FileWriteAction)
     assert disk.log == [getattr(event.content, "sha256", ""), "blobs", "log", "session"]
@@ -151,7 +156,7 @@ async def test_failed_sync_surfaces_and_the_state_change_is_never_reported(
     disk.error = IO_ERROR
     stream.append(FinishAction())
     stream.append(RUNNING)
-    await settle()
+    await wait_until(lambda: stream._sync_error)
     for _ in range(2):
         with pytest.raises(OSError, match="Input/output error") as caught:
             stream.append(FinishAction())
@@ -187,7 +192,7 @@ async def test_close_during_a_sync_waits_for_it(disk: Disk, stream: EventStream)
     follower = asyncio.create_task(follow(stream, seen))
     disk.free.clear()
     stream.append(RUNNING)
-    await settle()
+    await wait_until(lambda: disk.asked)
     closing = asyncio.create_task(stream.close())
     await settle()
     assert not closing.done()
@@ -206,11 +211,11 @@ async def test_cancelled_close_gives_the_session_free(
     follower = asyncio.create_task(follow(stream, seen))
     disk.free.clear()
     stream.append(RUNNING)
-    await settle()
+    await wait_until(lambda: disk.asked)
     closing = asyncio.create_task(stream.close())
     await asyncio.sleep(0)
     closing.cancel()
-    await asyncio.wait([closing, follower], timeout=10)
+    await asyncio.wait([closing, follower], timeout=PATIENCE)
     disk.free.set()
     assert closing.cancelled()
     assert follower.done()

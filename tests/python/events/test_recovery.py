@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from openhands_jupyter.errors import Conflict, OpenHandsError
 from openhands_jupyter.events import CmdRunAction, EventStream, FinishAction, OpaqueEvent
@@ -159,9 +160,13 @@ async def test_killed_while_it_appends(
 ) -> None:
     """Each process goes on where the one before was killed."""
     last = -1
+    log = folder / "events.jsonl"
     for moment in (0.0, 0.05, 0.2):
+        before = log.stat().st_size if log.exists() else 0
         with appending(folder) as process:
             await asyncio.sleep(moment)
+            if moment:
+                await wait_until(lambda before=before: log.stat().st_size > before)
             process.kill()
         stream = open_stream()
         events = stream.read(limit=10**9)

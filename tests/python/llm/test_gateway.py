@@ -170,13 +170,12 @@ async def test_a_process_that_hangs_is_ended(
     monkeypatch.setattr(gateway_module, "_GRACE", 0.5)
     model_server.play(text("Hello."), hang())
     async with running_gateway() as gateway:
-        model = model_on(gateway, model_server, timeout=1)
-        assert (await ask(model)).text == "Hello."
+        assert (await ask(model_on(gateway, model_server))).text == "Hello."
         pid = gateway.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         with pytest.raises(ModelError) as caught:
-            await ask(model)
+            await ask(model_on(gateway, model_server, timeout=1))
         assert caught.value.code == "model_gateway"
         await wait_until(lambda: not lives(pid))
 

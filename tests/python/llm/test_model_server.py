@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from model_server import ModelServer, call, hang, reset, status, text
+from waiting import PATIENCE
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -56,7 +57,7 @@ def test_faults_happen_and_are_logged(model_server: ModelServer) -> None:
         with pytest.raises(httpx.TransportError):
             ask(url, stream=stream)
     with pytest.raises(httpx.ReadTimeout):
-        ask(url, timeout=0.2)
+        ask(url, timeout=httpx.Timeout(PATIENCE, read=0.2))
     model_server.wait_for(lambda requests: requests[-1].outcome == "disconnected")
     outcomes = [request.outcome for request in model_server.requests]
     assert outcomes == ["answered", "fault", "fault", "disconnected"]

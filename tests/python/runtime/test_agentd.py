@@ -58,7 +58,7 @@ class Peer:
 
     async def __aexit__(self, *_):
         await self.channel.close()
-        await asyncio.wait_for(self.process.wait(), 10)
+        await asyncio.wait_for(self.process.wait(), PATIENCE)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ async def test_hanging_up_ends_it(peer, workspace):
     p = peer()
     await p.start(workspace)
     await p.channel.close()
-    assert await asyncio.wait_for(p.process.wait(), 10) == 0
+    assert await asyncio.wait_for(p.process.wait(), PATIENCE) == 0
 
 
 async def test_its_death_answers_every_request(peer, workspace):

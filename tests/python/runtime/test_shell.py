@@ -298,7 +298,7 @@ async def main():
         await runtime.interrupt()
         await running
         left = (await runtime.run_action(CmdRunAction(command="echo $x"), ignore)).content
-        if left == "kept\n":
+        if left.strip() == "kept":
             break
     print(left)
     await runtime.close()

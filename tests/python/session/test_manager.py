@@ -7,6 +7,7 @@ import os
 
 import pytest
 from session_tools import events, until
+from waiting import PATIENCE
 
 from openhands_jupyter.config import Config
 from openhands_jupyter.errors import Conflict, Invalid, NotFound, OpenHandsError
@@ -169,7 +170,7 @@ async def test_changes_are_told(manager):
         await asyncio.sleep(0.01)
         assert told == [("a", "agent"), ("b", "agent"), ("b", "ask")]
         await sessions.close()
-        await asyncio.wait_for(watching, 5)
+        await asyncio.wait_for(watching, PATIENCE)
 
 
 async def test_commands_that_make_no_sense_are_refused(manager):

@@ -214,7 +214,7 @@ def gate(tmp_path: Path) -> OpenGate:
 
 @pytest.fixture
 def quick() -> Limits:
-    return Limits(connections=4, head_seconds=0.3, connect_seconds=0.5, idle_seconds=0.5)
+    return Limits(connections=4, head_seconds=1.5, connect_seconds=2, idle_seconds=2)
 
 
 class OuterProxy:
