@@ -141,7 +141,7 @@ class DiskDocument(Document):
     files
         Where it is read and written.
     lock
-        Held while it is changed, by whoever in this server changes it.
+        Held while it is read or changed, by whoever in this server does so.
     """
 
     delivery = "disk"
@@ -153,7 +153,9 @@ class DiskDocument(Document):
 
     async def read(self) -> Snapshot:
         """The notebook as its file has it."""
-        file = await self._files.read(self.path)
+        # Jupyter takes a file that it is just writing for broken, and puts back the one before.
+        async with self._lock:
+            file = await self._files.read(self.path)
         state = OpenNotebook(
             path=self.path, read_only=not file.writable, trusted=is_trusted(file.cells)
         )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +118,28 @@ async def test_a_file_that_is_just_being_written_is_read_once_it_is_whole(
 
     monkeypatch.setattr(folder.contents, "get", get_and_go_on_writing)
     assert (await read(folder)).cells == USUAL["cells"]
+
+
+async def test_a_file_that_the_server_is_just_writing_is_not_taken_for_broken(
+    folder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write(PATH, USUAL)
+    write = nbformat.write
+    writing = threading.Event()
+
+    def write_slowly(*args: Any, **more: Any) -> None:
+        writing.set()
+        # The file is empty now: time for a reader that does not wait.
+        time.sleep(0.5)
+        write(*args, **more)
+
+    monkeypatch.setattr(nbformat, "write", write_slowly)
+    changing = asyncio.create_task(change(folder, TO_TWO))
+    await asyncio.to_thread(writing.wait)
+    found = await read(folder)
+    assert isinstance(await changing, Applied)
+    assert found.cells[2]["source"] == "two"
+    assert (await read(folder)).cells[2]["source"] == "two"
 
 
 async def test_a_folder_is_no_notebook(folder: Any) -> None:
