@@ -14,7 +14,9 @@ from .config import Config
 from .config.settings import NAMES
 from .config.traits import traits
 from .events import Event
+from .notebooks.kernels import Kernels
 from .notebooks.notebooks import Notebooks
+from .notebooks.running import Runs
 from .server.base import Services
 from .server.kernels import SessionKernel, can_show
 from .server.routes import handlers
@@ -58,7 +60,8 @@ class OpenHandsExtension(ExtensionApp):
             make_host = partial(SessionKernel, kernels, sessions, self.log)
         shared = self.serverapp.web_app.settings
         notebooks = Notebooks(self.serverapp.contents_manager, shared)
-        self.services = Services(config, self.log, self._note_activity, notebooks, make_host)
+        runs = Runs(notebooks, Kernels(kernels, sessions), self.log)
+        self.services = Services(config, self.log, self._note_activity, notebooks, runs, make_host)
         self.settings["openhands"] = self.services
 
     def initialize_handlers(self) -> None:

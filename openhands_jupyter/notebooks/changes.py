@@ -73,12 +73,16 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         Revision that the whole notebook must have before, where its order matters.
     session, event
         Whose change it is: the OpenHands session, and the event that asked for it.
+    undoable
+        Whether a person can undo it in the notebook; what running cells brings is not undone either
+        when they run it themselves.
     """
 
     steps: list[Step]
     nb_rev: str | None = None
     session: str | None = None
     event: int | None = None
+    undoable: bool = True
 
 
 class CellMismatch(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, get_args
 
 import msgspec
@@ -176,6 +176,10 @@ class Document(ABC):
         OpenHandsError
             When it was not saved, or nobody said so in time.
         """
+
+
+Open = Callable[[str], Awaitable[Document]]
+"""Gives the notebook at a path, in the way that leads to it now."""
 
 
 def checked(change: Change) -> Change:

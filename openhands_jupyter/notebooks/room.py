@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import Conflict
 from .addresses import with_ids
-from .cells import Cell
+from .cells import Cell, joined
 from .changes import Applied, Change, Mismatch, apply
 from .disk import MINOR_WITH_IDS, Files
 from .document import (
@@ -182,9 +182,7 @@ def _keep_ids(shared: Any) -> None:
 
 
 def _update(shared: Any, index: int, before: Cell, after: Cell) -> None:
-    if before["cell_type"] != after["cell_type"] or (
-        after.get("outputs") and before["outputs"] != after["outputs"]
-    ):
+    if before["cell_type"] != after["cell_type"]:
         shared.set_cell(index, dict(after))
         return
     ycell = shared.ycells[index]
@@ -199,8 +197,18 @@ def _update(shared: Any, index: int, before: Cell, after: Cell) -> None:
     if after["cell_type"] == "code":
         if before["outputs"] != after["outputs"]:
             ycell["outputs"].clear()
+            ycell["outputs"].extend([_shared_output(output) for output in after["outputs"]])
         if before["execution_count"] != after["execution_count"]:
             ycell["execution_count"] = after["execution_count"]
+
+
+def _shared_output(output: dict[str, Any]) -> Any:
+    # It comes with jupyter-collaboration.
+    from pycrdt import Map, Text  # type: ignore[import-not-found, unused-ignore]
+
+    if output["output_type"] == "stream":
+        return Map({**output, "text": Text(joined(output["text"]))})
+    return Map(output)
 
 
 def _rewrite(text: Any, before: str, after: str) -> None:

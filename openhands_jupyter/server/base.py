@@ -20,6 +20,7 @@ from ..config import Config, Isolation
 from ..errors import Invalid, NotFound, OpenHandsError
 from ..events import Event
 from ..notebooks.notebooks import Notebooks
+from ..notebooks.running import Runs
 from .bodies import Error, SandboxHealth
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class Services:
         Told every event of every open session.
     notebooks
         The way to each notebook of the server.
+    runs
+        The cells of notebooks that are run.
     make_host
         Makes where a session's kernel is shown to the person; None for nowhere.
 
@@ -99,10 +102,12 @@ class Services:
         log: Logger,
         on_event: Callable[[Event], None],
         notebooks: Notebooks,
+        runs: Runs,
         make_host: MakeHost | None = None,
     ) -> None:
         self.config = config
         self.notebooks = notebooks
+        self.runs = runs
         self.log = log
         self._on_event = on_event
         self._make_host = make_host
@@ -139,6 +144,7 @@ class Services:
 
     async def close(self) -> None:
         """Close all sessions, stop all pulls and the installation, if there ever were any."""
+        await self.runs.close()
         self.notebooks.close()
         if "installation" in self.__dict__:
             await self.installation.cancel()

@@ -21,7 +21,8 @@ const MINOR_WITH_IDS = 5;
 type Cell = YBaseCell<IBaseCellMetadata>;
 
 /**
- * Make a change in a shared notebook, whole or not at all, as one step of its undo history.
+ * Make a change in a shared notebook, whole or not at all, as one step of its undo history
+ * unless it is not to be undone.
  *
  * @param notebook The notebook.
  *
@@ -39,14 +40,19 @@ export function applyChange(
     return mismatch;
   }
   const performance = new Performance(notebook, distrust);
-  // Otherwise what the person typed a moment ago would be undone together with it.
-  notebook.undoManager.stopCapturing();
+  const undoable = change.undoable ?? true;
+  if (undoable) {
+    // Otherwise what the person typed a moment ago would be undone together with it.
+    notebook.undoManager.stopCapturing();
+  }
   notebook.transact(() => {
     change.steps.forEach(step => performance.do(step));
     // Earlier formats have no ids: the next ones to read the file could not know the cells again.
     notebook.nbformat_minor = Math.max(notebook.nbformat_minor, MINOR_WITH_IDS);
-  });
-  notebook.undoManager.stopCapturing();
+  }, undoable);
+  if (undoable) {
+    notebook.undoManager.stopCapturing();
+  }
   const after = textsOf(notebook);
   const byId = new Map(after.map(cell => [cell.id, cell]));
   const revs: Record<string, string> = {};

@@ -54,6 +54,8 @@ export type Step = IInsertCell | IDeleteCell | IMoveCell | ISetCell;
 export interface IChange {
   steps: Step[];
   nb_rev?: string | null;
+  /** Whether a person can undo it; so it is if left out. */
+  undoable?: boolean;
 }
 
 /**

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from notebook_contract import CASES, FIRST, USUAL, World, rev
+from notebook_runs import CASES as RUN_CASES
+from notebook_runs import RunWorld
 
 from openhands_jupyter.errors import Conflict, NotFound
 from openhands_jupyter.notebooks.changes import Applied, Change, MoveCell, SetCell
@@ -72,6 +74,17 @@ async def test_the_contract_holds_for_shared_notebooks(
         await case.run(World(notebooks, path, root / path))
 
 
+@pytest.mark.parametrize("name", RUN_CASES)
+async def test_cells_of_shared_notebooks_are_run(
+    jp_serverapp: Any, root: Path, notebooks: Notebooks, name: str
+) -> None:
+    (root / PATH).write_text(json.dumps(RUN_CASES[name].notebook))
+    await share(jp_serverapp, PATH)
+    assert (await notebooks.open(PATH)).delivery == "room"
+    runs = jp_serverapp.web_app.settings["openhands"].runs
+    await RUN_CASES[name].run(RunWorld(World(notebooks, PATH, root / PATH), runs))
+
+
 async def test_others_see_only_what_changed(
     jp_serverapp: Any, root: Path, notebooks: Notebooks
 ) -> None:
@@ -88,6 +101,23 @@ async def test_others_see_only_what_changed(
     assert isinstance(await document.change(Change(steps=[move])), Applied)
     ids = [cell["id"] for cell in (await document.read()).cells]
     assert ids == ["second-cell", "first-cell", "third-cell", "fourth-cell"]
+
+
+async def test_outputs_come_beside_what_others_type(
+    jp_serverapp: Any, root: Path, notebooks: Notebooks
+) -> None:
+    (root / PATH).write_text(json.dumps(USUAL))
+    shared = await share(jp_serverapp, PATH)
+    source = shared.ycells[0]["source"]
+    stream = {"output_type": "stream", "name": "stdout", "text": "new"}
+    document = await notebooks.open(PATH)
+    step = SetCell(id="first-cell", rev=rev(FIRST), outputs=[stream], execution_count=4)
+    assert isinstance(await document.change(Change(steps=[step])), Applied)
+    # The very text that others have their cursors in.
+    source.insert(0, "# typed\n")
+    [first, *_] = (await document.read()).cells
+    assert first["source"] == "# typed\nx = 1\n"
+    assert (first["outputs"], first["execution_count"]) == ([stream], 4)
 
 
 async def test_a_notebook_that_nobody_shares_is_a_file(root: Path, notebooks: Notebooks) -> None:

@@ -83,6 +83,17 @@ describe('applyChange', () => {
     expect(cellsOf(notebook)).toEqual(vector.after ?? vector.before);
   });
 
+  it('is no step of it where it is not to be undone', () => {
+    const notebook = create([code('aaaa', 'x')]);
+    const rev = cellRev({ cell_type: 'code', source: 'x' });
+    applyChange(notebook, {
+      steps: [{ type: 'set', id: 'aaaa', rev, execution_count: 7 }],
+      undoable: false
+    });
+    expect(notebook.cells[0].toJSON()).toMatchObject({ execution_count: 7 });
+    expect(notebook.undoManager.canUndo()).toBe(false);
+  });
+
   it('is undone without what the person typed just before and after', () => {
     const notebook = create([code('aaaa', 'x'), code('bbbb', 'y')]);
     const [first] = notebook.cells;

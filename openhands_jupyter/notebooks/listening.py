@@ -1,0 +1,292 @@
+"""What a kernel prints and shows while it runs cells, whoever has asked it to."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import deque
+from collections.abc import Callable
+from queue import Empty
+from types import TracebackType
+from typing import Any, Self
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete
+from nbformat.v4 import new_code_cell, new_notebook
+
+from .kernels import Attachment
+from .runs import CellRun, CellStatus
+
+CHECKED = 1.0
+"""Seconds after which it is looked whether the kernel lives."""
+
+ASKED_AGAIN = 0.5
+"""Seconds after which a kernel is asked again whether it is there."""
+
+LONGEST = 20_000_000
+"""Characters of a cell's outputs that are kept."""
+
+KEPT_FOR = 10.0
+"""Seconds that messages are kept until it is known which cell they are of."""
+
+MOST_KEPT = 2_000
+
+_OVERWRITTEN = re.compile(r".*\r(?=[^\n\r])")
+_RUBBED_OUT = re.compile(r"[^\n]\x08")
+
+
+class Listener:
+    """Hears what a kernel says of the cells of a run, and gives it cells to run.
+
+    Used as an asynchronous context: entered when it hears everything.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    cells
+        Those of the run; their outputs, counts and ends are noted.
+    on_output
+        Called with a cell whose outputs are others now.
+    on_input
+        Called with the prompt when a cell that was given to the kernel from here asks for input.
+    """
+
+    def __init__(
+        self,
+        kernel: Attachment,
+        cells: list[CellRun],
+        on_output: Callable[[CellRun], None],
+        on_input: Callable[[str], None],
+    ) -> None:
+        self._kernel = kernel
+        self._client = kernel.client()
+        self._outputs = _Outputs(cells, on_output)
+        self._outputs.kc = self._client
+        self._on_input = on_input
+        self._followed: dict[str, Execution] = {}
+        self._early: deque[tuple[float, str, dict[str, Any]]] = deque(maxlen=MOST_KEPT)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        self._client.start_channels(hb=False)
+        try:
+            await self._connected()
+        except BaseException:
+            self._client.stop_channels()
+            raise
+        self._tasks = [
+            asyncio.create_task(work) for work in (self._hear(), self._watch(), self._asked())
+        ]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._client.stop_channels()
+
+    def run(self, cell: CellRun) -> Execution:
+        """Have the kernel run a cell."""
+        # What somebody else has queued behind it is not stopped by its errors.
+        id = self._client.execute(cell.source, allow_stdin=True, stop_on_error=False)
+        self._outputs.acts = True
+        return self.follow(cell, id)
+
+    def follow(self, cell: CellRun, message: str) -> Execution:
+        """Note what the kernel says of a cell.
+
+        Parameters
+        ----------
+        cell
+            One of the run.
+        message
+            Id of the message that asks the kernel to run it.
+        """
+        if message not in self._followed:
+            self._followed[message] = execution = Execution(self._outputs, cell)
+            for _, parent, early in self._early:
+                if parent == message:
+                    execution.take(early)
+        return self._followed[message]
+
+    async def until_end(self, execution: Execution) -> CellStatus:
+        """Wait for the end of a cell.
+
+        Raises
+        ------
+        KernelDied
+            When the kernel ended before.
+        """
+        ending = asyncio.create_task(execution.ended.wait())
+        try:
+            await asyncio.wait((ending, *self._tasks), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ending.cancel()
+        if not execution.ended.is_set():
+            for task in self._tasks:
+                if task.done():
+                    task.result()
+        return execution.status
+
+    async def _connected(self) -> None:
+        """Wait until the kernel is heard; one that is busy answers on the control channel."""
+        while True:
+            await self._kernel.check()
+            message = self._client.session.msg("kernel_info_request")
+            self._client.control_channel.send(message)
+            self._client.kernel_info()
+            try:
+                await self._client.iopub_channel.get_msg(timeout=ASKED_AGAIN)
+                return
+            except Empty:
+                continue
+
+    async def _hear(self) -> None:
+        while True:
+            message = await self._client.iopub_channel.get_msg(timeout=None)
+            parent = message["parent_header"].get("msg_id", "")
+            if execution := self._followed.get(parent):
+                execution.take(message)
+                continue
+            # A browser tells which message it has sent only when it is sent.
+            now = time.monotonic()
+            while self._early and self._early[0][0] < now - KEPT_FOR:
+                self._early.popleft()
+            self._early.append((now, parent, message))
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(CHECKED)
+            await self._kernel.check()
+
+    async def _asked(self) -> None:
+        while True:
+            message = await self._client.stdin_channel.get_msg(timeout=None)
+            if message["msg_type"] == "input_request":
+                self._on_input(message["content"].get("prompt", ""))
+
+
+class Execution:
+    """A cell that the kernel was asked to run.
+
+    Attributes
+    ----------
+    began, ended
+        Set when the kernel begins with it, and when it is done.
+    status
+        How it ended; ``not_run`` where the kernel has put it away.
+    """
+
+    def __init__(self, outputs: _Outputs, cell: CellRun) -> None:
+        self.began = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.status: CellStatus = "not_run"
+        self._outputs = outputs
+        self._cell = cell
+        cell.outputs = outputs.begin(cell)
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Note a message of the kernel."""
+        match message["msg_type"]:
+            case "execute_input":
+                self._cell.execution_count = message["content"].get("execution_count")
+                self._cell.begin()
+                self.status = "done"
+                self.began.set()
+            case "error":
+                stopped = message["content"].get("ename") == "KeyboardInterrupt"
+                self.status = "interrupted" if stopped else "error"
+        if self._outputs.take(message, self._cell):
+            self.ended.set()
+
+
+class _Outputs(NotebookClient):
+    """The outputs of a run's cells: nbclient's reading of a kernel's messages.
+
+    Attributes
+    ----------
+    acts
+        Whether it answers widgets for outputs in place of a browser.
+    """
+
+    acts = False
+
+    def __init__(self, cells: list[CellRun], on_output: Callable[[CellRun], None]) -> None:
+        nodes = [new_code_cell() for _ in cells]  # type: ignore[no-untyped-call]
+        super().__init__(new_notebook(cells=nodes))  # type: ignore[no-untyped-call]
+        self.record_timing = self.store_widget_state = False
+        self._cells = cells
+        self._on_output = on_output
+        self._room = [LONGEST] * len(cells)
+
+    def begin(self, cell: CellRun) -> list[dict[str, Any]]:
+        """The list in which a cell's outputs will be."""
+        self.clear_before_next_output = False
+        outputs: list[dict[str, Any]] = self.nb.cells[self._cells.index(cell)].outputs
+        self._on_output(cell)
+        return outputs
+
+    def take(self, message: dict[str, Any], cell: CellRun) -> bool:
+        """Read a message; whether it was the last one of the cell."""
+        index = self._cells.index(cell)
+        try:
+            self.process_message(message, self.nb.cells[index], index)
+        except CellExecutionComplete:
+            return True
+        if message["msg_type"] == "update_display_data":
+            # It may be an output of any cell.
+            for other in self._cells[: index + 1]:
+                self._on_output(other)
+        elif message["msg_type"] != "status":
+            self._on_output(cell)
+        return False
+
+    def output(
+        self, outs: list[Any], msg: dict[str, Any], display_id: str | None, cell_index: int
+    ) -> Any:
+        """Add an output; printed text goes on where it ended, as in JupyterLab."""
+        if not self._fits(outs, msg["content"], cell_index):
+            return None
+        out = super().output(outs, msg, display_id, cell_index)
+        if out and out["output_type"] == "stream" and outs[-1] is out:
+            before = outs[-2] if len(outs) > 1 else {}
+            if before.get("output_type") == "stream" and before["name"] == out["name"]:
+                outs.pop()
+                before["text"] = _continued(before["text"], out["text"])
+                return before
+            out["text"] = _continued("", out["text"])
+        return out
+
+    def handle_comm_msg(self, outs: list[Any], msg: dict[str, Any], cell_index: int) -> None:
+        """Leave widgets to a browser that has the notebook open."""
+        if self.acts and msg["content"].get("target_name", "jupyter.widget") == "jupyter.widget":
+            super().handle_comm_msg(outs, msg, cell_index)
+
+    def _fits(self, outs: list[Any], content: dict[str, Any], index: int) -> bool:
+        if self._room[index] < 0:
+            return False
+        text, data = content.get("text", ""), content.get("data", {})
+        self._room[index] -= len(text) + sum(
+            len(value) for value in data.values() if isinstance(value, str)
+        )
+        if self._room[index] < 0:
+            note = f"\n[what follows is not kept: more than {LONGEST // 1_000_000} MB]\n"
+            outs.append({"output_type": "stream", "name": "stderr", "text": note})
+            return False
+        return True
+
+
+def _continued(text: str, more: str) -> str:
+    """A text and what is printed after it, which may overwrite its last line."""
+    start = text.rfind("\n") + 1
+    last = text[start:] + more
+    while (rubbed := _RUBBED_OUT.sub("", last)) != last:
+        last = rubbed
+    return text[:start] + _OVERWRITTEN.sub("", last)

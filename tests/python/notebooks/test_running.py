@@ -1,0 +1,162 @@
+"""Cells that a real kernel runs, of notebooks that nobody has open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from notebook_contract import STREAM, World, code, notebook
+from notebook_runs import CASES, WAIT, RunWorld
+from read_only import read_only
+from waiting import wait_until
+
+from openhands_jupyter.errors import Conflict
+from openhands_jupyter.notebooks import listening
+
+PATH = "notebook.ipynb"
+WAITING = notebook(code("first-cell", WAIT), code("second-cell", "x = 1", STREAM))
+
+
+@pytest.fixture
+def jp_server_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The extension alone."""
+    monkeypatch.setenv("OPENHANDS_HOME", str(tmp_path / "openhands-home"))
+    return {
+        "ServerApp": {
+            "jpserver_extensions": {"openhands_jupyter": True, "jupyter_server_terminals": False},
+        },
+        "OpenHandsExtension": {"prewarm": 0},
+    }
+
+
+@pytest.fixture
+def world(jp_serverapp: Any) -> RunWorld:
+    """A notebook of a real server, which is not written yet."""
+    services = jp_serverapp.web_app.settings["openhands"]
+    world = World(services.notebooks, PATH, Path(jp_serverapp.root_dir, PATH))
+    return RunWorld(world, services.runs)
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_the_contract_holds_for_files(world: RunWorld, name: str) -> None:
+    world.world.file.write_text(json.dumps(CASES[name].notebook))
+    assert (await world.world.open()).delivery == "disk"
+    await CASES[name].run(world)
+
+
+def write(world: RunWorld, content: dict[str, Any]) -> None:
+    world.world.file.write_text(json.dumps(content))
+
+
+async def test_the_kernel_is_that_of_the_notebook(world: RunWorld, jp_serverapp: Any) -> None:
+    write(world, WAITING)
+    with world.held() as let_go:
+        let_go()
+        first, second = await world.start(), await world.start("second-cell")
+        assert [await world.ended(run) for run in (first, second)] == ["done", "done"]
+    [session] = await jp_serverapp.session_manager.list_sessions()
+    assert (session["path"], session["name"], session["type"]) == (PATH, PATH, "notebook")
+    assert session["kernel"]["name"] == "python3"
+    assert session["kernel"]["id"] == first.kernel == second.kernel
+    assert session["kernel"]["connections"] == 0
+
+
+async def test_a_kernel_that_is_not_installed(world: RunWorld, jp_serverapp: Any) -> None:
+    kernelspec = {"name": "no-such", "display_name": "No such", "language": "none"}
+    write(world, notebook(code("first-cell", "1"), kernelspec=kernelspec))
+    run = await world.start()
+    assert await world.ended(run) == "error"
+    assert "'no-such', which is not installed" in str(run.problem)
+    assert run.cells[0].status == "not_run"
+    assert await jp_serverapp.session_manager.list_sessions() == []
+
+
+async def test_what_a_person_runs_is_not_interrupted(world: RunWorld, jp_serverapp: Any) -> None:
+    write(world, WAITING)
+    first = await world.start("second-cell")
+    await world.ended(first)
+    person = jp_serverapp.kernel_manager.get_kernel(first.kernel).client()
+    person.start_channels()
+    try:
+        with world.held() as let_go:
+            person.execute(WAIT)
+            kernel = jp_serverapp.kernel_manager.get_kernel(first.kernel)
+            await wait_until(lambda: kernel.execution_state == "busy")
+            run = await world.start("first-cell")
+            await wait_until(lambda: run.cells[0].status == "waiting")
+            run.stop()
+            # It does not begin before the person's own cell has ended, and is stopped then.
+            assert await run.wait(0.5) == "running"
+            assert run.cells[0].status == "waiting"
+            let_go()
+            reply = await person.get_shell_msg(timeout=60)
+            while reply["msg_type"] != "execute_reply":
+                reply = await person.get_shell_msg(timeout=60)
+            assert reply["content"]["status"] == "ok"
+            assert await world.ended(run) == "interrupted"
+    finally:
+        person.stop_channels()
+
+
+async def test_a_kernel_that_the_person_restarts(world: RunWorld, jp_serverapp: Any) -> None:
+    write(world, WAITING)
+    run = await world.start()
+    await wait_until(lambda: "begun" in str(run.cells[0].outputs))
+    await jp_serverapp.kernel_manager.restart_kernel(run.kernel, now=True)
+    assert await world.ended(run) == "kernel_dead"
+    assert [cell.status for cell in run.cells] == ["unknown", "not_run"]
+    assert await world.text("first-cell") == "begun\n"
+
+
+async def test_a_notebook_that_is_deleted_meanwhile(world: RunWorld) -> None:
+    write(world, WAITING)
+    with world.held() as let_go:
+        run = await world.start("first-cell")
+        await wait_until(lambda: "begun" in str(run.cells[0].outputs))
+        world.world.file.unlink()
+        let_go()
+        assert await world.ended(run) == "done"
+    assert "There is no notebook" in str(run.problem)
+    assert not run.cells[0].written
+    assert "ended" in str(run.cells[0].outputs)
+
+
+async def test_a_cell_that_is_deleted_meanwhile(world: RunWorld) -> None:
+    write(world, WAITING)
+    with world.held() as let_go:
+        run = await world.start("first-cell")
+        await wait_until(lambda: "begun" in str(run.cells[0].outputs))
+        write(world, {**WAITING, "cells": WAITING["cells"][1:]})
+        let_go()
+        assert await world.ended(run) == "done"
+    assert not run.cells[0].written
+    assert len((await world.world.read()).cells) == 1
+
+
+async def test_more_than_can_be_kept(world: RunWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LONGEST", 1_000)
+    write(world, notebook(code("first-cell", "for i in range(99): print('x' * 99, flush=True)")))
+    run = await world.start()
+    assert await world.ended(run) == "done"
+    text = await world.text("first-cell")
+    assert text.count("x") <= 1_000
+    assert text.count("what follows is not kept") == 1
+
+
+async def test_a_notebook_that_takes_no_outputs(world: RunWorld, jp_serverapp: Any) -> None:
+    with read_only(Path(jp_serverapp.root_dir, "fixed"), {PATH: json.dumps(WAITING)}):
+        world = RunWorld(world.world._replace(path=f"fixed/{PATH}"), world.runs)
+        with pytest.raises(Conflict) as caught:
+            await world.start("second-cell")
+        assert caught.value.code == "notebook_read_only"
+
+
+async def test_a_server_that_stops_keeps_what_it_has_heard(world: RunWorld) -> None:
+    write(world, WAITING)
+    run = await world.start()
+    await wait_until(lambda: "begun" in str(run.cells[0].outputs))
+    await world.runs.close()
+    assert run.state == "unknown"
+    assert await world.text("first-cell") == "begun\n"
