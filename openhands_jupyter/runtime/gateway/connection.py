@@ -206,7 +206,7 @@ class KernelConnection:
         for seconds in AGAIN_AFTER:
             await asyncio.sleep(seconds)
             try:
-                self._socket = await self._gateway.connect(self._kernel, self._session)
+                self._socket = await self._gateway.connect(self._kernel, self._session, again=True)
                 break
             except GatewayRefused as error:
                 refusal = error

@@ -120,7 +120,9 @@ class Gateway:
             if not _is_missing(error):
                 raise
 
-    async def connect(self, kernel: str, session: str) -> WebSocketClientConnection:
+    async def connect(
+        self, kernel: str, session: str, again: bool = False
+    ) -> WebSocketClientConnection:
         """Open the channels of a kernel.
 
         Parameters
@@ -129,6 +131,8 @@ class Gateway:
             Its id.
         session
             The same each time, so that the server hands over what came meanwhile.
+        again
+            Whether they were open before: a kernel that has yet to start may take longer.
 
         Raises
         ------
@@ -136,7 +140,9 @@ class Gateway:
             When they cannot be opened.
         """
         path = f"{self._path(kernel, '/channels')}?session_id={quote(session)}"
-        request = HTTPRequest(self._websocket_url() + path, **self._arguments(HURRY))
+        request = HTTPRequest(
+            self._websocket_url() + path, **self._arguments(HURRY if again else None)
+        )
         try:
             channels = await websocket_connect(
                 request, ping_interval=PING_INTERVAL, max_message_size=2 * LONGEST_MESSAGE

@@ -144,6 +144,15 @@ async def test_stop_while_a_server_does_not_answer(workspace):
         await runtime.close()
 
 
+async def test_a_kernel_that_starts_has_the_time_that_it_needs(bench, monkeypatch):
+    from openhands_jupyter.runtime.gateway import server as implementation
+
+    # A server opens the channels of a kernel when the kernel answers it, and no sooner.
+    monkeypatch.setattr(implementation, "HURRY", 0.001)
+    async with bench() as b:
+        assert (await b.sh("echo started")).content == "started\n"
+
+
 async def test_a_certificate_that_nobody_vouches_for(workspace, tmp_path, certificate, monkeypatch):
     root = tmp_path / "secure"
     root.mkdir()
