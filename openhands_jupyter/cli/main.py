@@ -13,7 +13,7 @@ from .._version import __version__
 from ..config import Config
 from ..errors import OpenHandsError
 from ..events import Mode
-from . import history, sandbox
+from . import check, history, sandbox
 from .run import EXIT_ERROR, TaskRun
 from .terminal import Terminal
 
@@ -28,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             print(f"jupyter openhands: {warning}", file=sys.stderr)
         if options.command == "sandbox":
             sys.exit(asyncio.run(sandbox.run(options, config, terminal)))
+        if options.command == "check":
+            sys.exit(asyncio.run(check.run(options, config, terminal)))
         if options.command in history.COMMANDS:
             sys.exit(asyncio.run(history.run(options, config, terminal)))
         sys.exit(asyncio.run(TaskRun(config, terminal).run(options.task)))
@@ -71,4 +73,5 @@ def _parser() -> argparse.ArgumentParser:
     )
     history.add_parsers(commands)
     sandbox.add_parser(commands)
+    check.add_parser(commands)
     return parser

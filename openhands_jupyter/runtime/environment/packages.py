@@ -134,6 +134,19 @@ def remove(home: Path, workspace: Path) -> int:
     return freed
 
 
+def forget(home: Path, workspace: Path) -> None:
+    """Remove all that is kept for a workspace that will never be used again.
+
+    Raises
+    ------
+    Conflict, OSError
+        As `remove`.
+    """
+    remove(home, workspace)
+    for base in _bases_of(home, workspace):
+        clear(base)
+
+
 def remove_all(home: Path) -> int:
     """Remove the packages of every workspace that no sandbox uses; the bytes that they took."""
     freed = 0
@@ -185,9 +198,13 @@ def make_private(folder: Path, mode: int) -> None:
 
 
 def _folders_of(home: Path, workspace: Path) -> Iterator[Path]:
-    name = _key(str(workspace))
-    for base in (home / FOLDER / name, *(OF_OTHERS / FOLDER).glob(f"*/{name}")):
+    for base in _bases_of(home, workspace):
         yield from _folders_in(base)
+
+
+def _bases_of(home: Path, workspace: Path) -> list[Path]:
+    name = _key(str(workspace))
+    return [home / FOLDER / name, *(OF_OTHERS / FOLDER).glob(f"*/{name}")]
 
 
 def _inner_folders(base: Path) -> Iterator[Path]:
