@@ -8,5 +8,8 @@ export const CommandIDs = {
   console: 'openhands:open-console',
   openSession: 'openhands:open-session',
   settings: 'openhands:settings',
-  showCell: 'openhands:show-cell'
+  showCell: 'openhands:show-cell',
+  acceptCells: 'openhands:accept-cells',
+  acceptNotebook: 'openhands:accept-notebook',
+  removeProvenance: 'openhands:remove-provenance'
 } as const;

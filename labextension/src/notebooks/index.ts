@@ -6,6 +6,7 @@ import { INotebookTracker, INotebookWidgetFactory } from '@jupyterlab/notebook';
 import type { NotebookWidgetFactory } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Debouncer } from '@lumino/polling';
+import { addMarks } from './markcommands';
 import { OpenedNotebooks } from './opened';
 import type { Requests } from './requests';
 import { addShowCell } from './showcell';
@@ -40,6 +41,7 @@ export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
     const provider = (): string | undefined => factory?.contentProviderId;
     const trans = (translator ?? nullTranslator).load('openhands-jupyter');
     addShowCell(app, opened, trans);
+    addMarks(app, tracker, trans);
     let requests: Promise<Requests> | null = null;
     const announce = (): void => {
       const frame = { type: 'notebooks', notebooks: opened.describe() };
