@@ -57,7 +57,8 @@ async def test_random_interleavings(open_stream: Callable[..., EventStream], see
             if slow:
                 await asyncio.sleep(chance.random() / 50)
 
-    while stream.last_id < 3000:
+    # When a subscriber takes its turn at chance depends on the machine, and so how many there are.
+    while stream.last_id < 3000 or len(seen) < 5:
         if len(tasks) < 25 and chance.random() < 0.3:
             tasks.append(asyncio.create_task(subscriber(chance.randint(-3, stream.last_id + 3))))
         for _ in range(chance.choice([1, 1, 10, RECENT + 50])):
@@ -71,7 +72,6 @@ async def test_random_interleavings(open_stream: Callable[..., EventStream], see
     await stream.close()
     await asyncio.wait(tasks)
 
-    assert len(seen) >= 5
     for task, (after, got) in seen.items():
         complete = list(range(max(after, -1) + 1, stream.last_id + 1))
         cancelled = task is not None and task.cancelled()
