@@ -18,9 +18,11 @@ from ..errors import OpenHandsError
 from .cells import LONGEST_MESSAGE, OUTPUT_TOO_LONG, CellClient, CellKernel
 from .environment import explain_failure
 from .provisioner import SandboxProvisioner
+from .readiness import until_answering, until_listening
 from .sandbox import KernelExit, Sandbox
 
 START_TIMEOUT = 60.0
+RECOVER_TIMEOUT = 5.0
 
 _ARGV = [
     sys.executable,
@@ -80,14 +82,15 @@ class Kernel(CellKernel):
         """Start it and wait until it is ready; see `CellKernel.start`."""
         try:
             await self._launch()
-            self._client = self._connect()
-            ready = asyncio.ensure_future(self._client.wait_for_ready(timeout=START_TIMEOUT))
-            await self._until(ready)
-            if not self._ended.done():
-                await ready
-                return
-            ready.cancel()
-            await asyncio.gather(ready, return_exceptions=True)
+            ready = asyncio.ensure_future(self._ready(START_TIMEOUT))
+            try:
+                await self._until(ready)
+                if not self._ended.done():
+                    await ready
+                    return
+            finally:
+                ready.cancel()
+                await asyncio.gather(ready, return_exceptions=True)
             raise await self._not_started(self._ended.result().log)
         except RuntimeError as error:
             await self.close()
@@ -127,6 +130,16 @@ class Kernel(CellKernel):
         assert self._provisioner.ended is not None
         return self._provisioner.ended
 
+    async def _ready(self, within: float) -> None:
+        """Connect to it and wait for its answer, which has to come within so many seconds."""
+        try:
+            async with asyncio.timeout(within):
+                await until_listening(self._manager)
+                self._client = self._connect()
+                await until_answering(self._client)
+        except TimeoutError as error:
+            raise RuntimeError(f"it did not answer within {within:.0f} seconds") from error
+
     def _connect(self) -> AsyncKernelClient:
         # A session of its own: two clients with one identity would take each other's replies.
         client = self._manager.client(
@@ -150,8 +163,7 @@ class Kernel(CellKernel):
         """Open new channels: ZeroMQ gives up one on which too long a message came."""
         if self._client is not None and self.alive:
             self._client.stop_channels()
-            self._client = self._connect()
-            ready = asyncio.ensure_future(self._client.wait_for_ready(timeout=5.0))
+            ready = asyncio.ensure_future(self._ready(RECOVER_TIMEOUT))
             await self._until(ready)
             if not ready.done() or ready.exception():
                 ready.cancel()

@@ -290,6 +290,17 @@ async def test_a_missing_ipykernel_is_said(bench, monkeypatch):
         assert "No module named ipykernel_that_is_missing" in observation.message
 
 
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_a_kernel_that_never_answers_is_an_error(bench, monkeypatch):
+    monkeypatch.setattr("openhands_jupyter.runtime.kernel.START_TIMEOUT", 1.0)
+    async with bench() as b:
+        (b.workspace / "ipykernel_launcher.py").write_text("import time; time.sleep(600)")
+        observation = await b.act(IPythonRunCellAction(code="1"))
+        assert isinstance(observation, ErrorObservation)
+        assert "did not answer within 1 second" in observation.message
+        assert await b.runtime.at_rest()
+
+
 async def test_prewarming_starts_the_kernel_that_cells_use(bench):
     async with bench() as b:
         await b.runtime.prewarm()
