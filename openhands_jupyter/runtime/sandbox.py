@@ -325,16 +325,16 @@ class Sandbox:
             self._channel.on_tunnel = self._tunnel.receive
             parameters |= {"folder": command.folder, "files": command.files}
             path = f"{command.folder}/{run_directory.proxy.name}"
-        relay = {"path": path, "port": PORT} if proxy else None
         parameters |= self.environment.parameters()
-        answer = await self._expect(backend, "hello", {**parameters, "relay": relay})
-        hello = msgspec.convert(answer, _Hello)
-        self.environment.started(hello.python, hello.without_packages)
+        parameters["relay"] = {"path": path, "port": PORT} if proxy else None
         canary = proxy.canary if proxy else None
         folders = [name for _, name in self.environment.python.folders()]
         with Canaries(run_directory, command, canary, folders) as canaries:
             attempts = {**canaries.parameters(), "only": remote_isolation.TRIED if place else None}
-            results = await self._expect(backend, "selftest", attempts)
+            answer = await self._expect(backend, "hello", {**parameters, "selftest": attempts})
+            results = await self._expect(backend, "selftest", {})
+        hello = msgspec.convert(answer, _Hello)
+        self.environment.started(hello.python, hello.without_packages)
         if place:
             return remote_isolation.verdict(place, results)
         network = "network only to what is allowed" if proxy else "no network"

@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -134,6 +132,8 @@ def examine(executable: str, environ: dict[str, str]) -> dict[str, Any]:
         ``version`` (major and minor) and ``ipykernel``, whether it is there; or ``error``, the last
         line that it wrote.
     """
+    import subprocess
+
     try:
         ran = subprocess.run(
             [executable, "-c", _EXAMINE],
@@ -157,6 +157,8 @@ def examine(executable: str, environ: dict[str, str]) -> dict[str, Any]:
 
 
 def _own() -> str:
+    import shutil
+
     return shutil.which("python3") or sys.executable
 
 
@@ -203,6 +205,8 @@ def _write(content: str, path: str, mode: int = 0o644) -> None:
 
 def _clear(path: str) -> None:
     if os.path.isdir(path) and not os.path.islink(path):
+        import shutil
+
         shutil.rmtree(path)
     elif os.path.lexists(path):
         os.unlink(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import resource
 import signal
@@ -76,6 +75,9 @@ def kill_session(session: int) -> None:
 
 def number_of(name: str) -> int:
     """The number that marks the processes of a sandbox; no limit is as high by chance."""
+    # Not at the top: agentd needs no number in most sandboxes, and this takes long to load.
+    import hashlib
+
     return 1 << 56 | int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 

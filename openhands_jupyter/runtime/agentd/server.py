@@ -9,8 +9,9 @@ A frame is four bytes of length, most significant first, and a JSON object in UT
 - event: ``{"event": "kernel_exited", "params": {…}}``
 - where no files are shared, frames of connections: see `tunnel`
 
-The first request is ``hello``. Each request has a thread of its own, so that none waits for
-another. The end of the stream ends the sandbox.
+The first request is ``hello``, which begins the self-test; ``selftest`` waits for what it finds.
+Each request but the first has a thread of its own, so that none waits for another. The end of the
+stream ends the sandbox.
 """
 
 from __future__ import annotations
@@ -25,17 +26,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import selftest
 from .confine import confine, set_limits
-from .environment import Environment, examine
 from .errors import ActionError
-from .files import Files
-from .goings_on import goings_on
-from .kernels import Kernels
-from .processes import MARK, kill_marked, running_besides
+from .processes import MARK, kill_marked
 from .relay import Relay
-from .search import Search
-from .shell import Shell
-from .supervise import supervise
-from .tunnel import Tunnel, private_folder
 
 STREAMED_CHARACTERS = 1_000_000
 """Of one request; the answer holds more."""
@@ -45,6 +38,9 @@ MORE_LATER = "\n[... there is more output; it is shown when the command ends ...
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from .actions import Action, Actions
+    from .tunnel import Tunnel
 
     OnText = Callable[[str], None]
 
@@ -67,11 +63,10 @@ class Server:
         self._out = fd if out is None else out
         self._unconfined = unconfined
         self._sending = threading.Lock()
-        self._methods: dict[str, Callable[[dict[str, Any], OnText], Any]] = {}
-        self._shell: Shell | None = None
-        self._kernels: Kernels | None = None
+        self._actions: Actions | None = None
+        self._trial: selftest.Trial | None = None
         self._relay: Relay | None = None
-        self._tunnel = Tunnel(self._send_frame)
+        self._tunnel: Tunnel | None = None
 
     def serve(self) -> None:
         """Answer requests until the stream ends, then end everything that was started."""
@@ -80,7 +75,7 @@ class Server:
                 body = _read_frame(stream)
                 if body is None:
                     break
-                if body.startswith(b"\0"):
+                if self._tunnel is not None and body.startswith(b"\0"):
                     self._tunnel.receive(body)
                     continue
                 request: dict[str, Any] = json.loads(body)
@@ -93,7 +88,7 @@ class Server:
     def _answer(self, request: dict[str, Any]) -> None:
         number, method = request["id"], request["method"]
         try:
-            action = self._hello if method == "hello" else self._methods[method]
+            action = self._hello if method == "hello" else self._action(method)
             result = action(request["params"], _limited(lambda text: self._text(number, text)))
         except ActionError as error:
             self._send(
@@ -108,43 +103,44 @@ class Server:
         else:
             self._send({"id": number, "result": result})
 
+    def _action(self, method: str) -> Action:
+        if self._actions is None:
+            raise RuntimeError("nothing is done before a hello")
+        if method == "selftest" and self._trial is not None:
+            trial = self._trial
+            return lambda params, on_text: trial.results()
+        return self._actions.find(method)
+
     def _hello(self, params: dict[str, Any], on_text: OnText) -> dict[str, Any]:
         folder = params.get("folder")
         if folder:
+            from .tunnel import Tunnel, private_folder
+
             private_folder(folder, params["files"])
+            self._tunnel = Tunnel(self._send_frame)
         if params.get("relay"):
             # Before anything that could take its port.
             self._relay = Relay(**params["relay"], on_end=self._relay_ended)
-            if folder:
+            if self._tunnel is not None:
                 self._tunnel.listen(params["relay"]["path"])
-        workspace = params["workspace"]
+        if "selftest" in params:
+            self._trial = selftest.Trial(params["selftest"])
+        # It goes on while this is loaded, which takes about as long.
+        from .actions import Actions
+        from .environment import Environment
+
         environment = Environment(**params.get("environment", {}))
         # Not into this process's own environment, which is on show in /proc.
         environ = {**os.environ, **params.get("secrets", {})}
         environ.update(environment.variables(environ))
-        shell = self._shell = Shell(workspace, environ, params["scratch"])
-        kernels = self._kernels = Kernels(workspace, environ, self._kernel_exited)
-        files = Files(workspace)
-        search = Search(workspace)
-        self._methods = {
-            "shell.run": lambda p, on: shell.run(on_text=on, **p),
-            "shell.stop": lambda p, on: shell.stop(),
-            "file.read": lambda p, on: files.read(**p),
-            "file.write": lambda p, on: files.write(**p),
-            "file.edit": lambda p, on: files.edit(**p),
-            "file.glob": lambda p, on: search.glob(**p),
-            "file.grep": lambda p, on: search.grep(**p),
-            "search.stop": lambda p, on: search.stop(),
-            "kernel.start": lambda p, on: kernels.start(**p),
-            "kernel.signal": lambda p, on: kernels.signal(**p),
-            "processes": lambda p, on: {
-                "running": shell.left_running()
-                + running_besides({*shell.pids(), *kernels.pids(), *self._relay_pids()})
-            },
-            "python.examine": lambda p, on: examine(environment.executable, environ),
-            "goings_on": lambda p, on: goings_on(shell.left_running()),
-            "selftest": lambda p, on: selftest.in_child(p),
-        }
+        self._actions = Actions(
+            params["workspace"],
+            environ,
+            params["scratch"],
+            environment.executable,
+            self._kernel_exited,
+            self._relay_pids,
+        )
         return {
             "pid": os.getpid(),
             "python": environment.executable,
@@ -176,10 +172,8 @@ class Server:
                 data = data[os.write(self._out, data) :]
 
     def _end(self) -> None:
-        if self._shell is not None:
-            self._shell.close()
-        if self._kernels is not None:
-            self._kernels.close()
+        if self._actions is not None:
+            self._actions.close()
         mark = os.environ.get(MARK)
         if mark:
             kill_marked(MARK, mark)
@@ -239,6 +233,8 @@ def main(fd: int, description: int | None = None) -> None:
         with open(description, encoding="utf-8") as file:
             confinement = json.load(file)
         if confinement["supervised"]:
+            from .supervise import supervise
+
             supervise(fd)
         try:
             unconfined = confine(confinement)

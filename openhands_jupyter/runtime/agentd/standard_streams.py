@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from .actions import load
 from .confine import confine
 from .server import Server
 
@@ -22,6 +23,7 @@ def main(description: str) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(2, 1)
+    load()
     unconfined = confine(json.loads(description))
     Server(reading, unconfined, writing).serve()
     os._exit(0)

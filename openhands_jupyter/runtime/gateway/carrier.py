@@ -46,7 +46,7 @@ END_TIMEOUT = 2.0
 _START = (
     "import os, sys; archive, channel = map(int, sys.argv[1:]); os.set_inheritable(archive, False);"
     " sys.path.append('/proc/{}/fd/{}'.format(os.getpid(), archive)); "
-    "from agentd.server import main; main(channel)"
+    "from agentd.actions import load; from agentd.server import main; load(); main(channel)"
 )
 
 

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -31,6 +32,28 @@ def test_it_needs_nothing_but_an_old_python(path):
             assert (node.module or "").split(".")[0] in sys.stdlib_module_names
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 1
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that an agentd has loaded after this."""
+    program = f"import sys; sys.path.append(sys.argv[1]); {code}; print(*sys.modules)"
+    command = [sys.executable, "-I", "-S", "-c", program, str(AGENTD.parent)]
+    return set(subprocess.check_output(command, text=True).split())
+
+
+def test_what_takes_long_to_load_waits_until_it_is_needed():
+    at_start = loaded_by("import agentd.server")
+    assert not {"hashlib", "shutil", "subprocess", "tempfile", "agentd.shell"} & at_start
+    for_kernels = loaded_by("import agentd.server, agentd.actions")
+    assert not {"hashlib", "shutil", "tempfile", "agentd.shell"} & for_kernels
+
+
+@pytest.mark.parametrize("module", ["standard_streams", "server"])
+def test_all_can_be_loaded_at_once(module):
+    loaded = loaded_by(f"import agentd.{module}, agentd.actions; agentd.actions.load()")
+    of_another_start = {"agentd.supervise", "agentd.standard_streams"}
+    needed = {f"agentd.{path.stem}" for path in MODULES if path.stem != "__init__"}
+    assert needed - of_another_start <= loaded
 
 
 class Peer:

@@ -1,0 +1,45 @@
+"""The tools of a sandbox: its shell, the file actions and the searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .files import Files
+from .search import Search
+from .shell import Shell
+
+if TYPE_CHECKING:
+    OnText = Callable[[str], None]
+
+
+class Tools:
+    """One of each.
+
+    Parameters
+    ----------
+    workspace, environ, scratch
+        See `Actions`.
+
+    Attributes
+    ----------
+    shell
+        The shell.
+    methods
+        What can be asked of all of them, by name.
+    """
+
+    def __init__(self, workspace: str, environ: Mapping[str, str], scratch: str) -> None:
+        shell = self.shell = Shell(workspace, environ, scratch)
+        files = Files(workspace)
+        search = Search(workspace)
+        self.methods: dict[str, Callable[[dict[str, Any], OnText], Any]] = {
+            "shell.run": lambda p, on: shell.run(on_text=on, **p),
+            "shell.stop": lambda p, on: shell.stop(),
+            "file.read": lambda p, on: files.read(**p),
+            "file.write": lambda p, on: files.write(**p),
+            "file.edit": lambda p, on: files.edit(**p),
+            "file.glob": lambda p, on: search.glob(**p),
+            "file.grep": lambda p, on: search.grep(**p),
+            "search.stop": lambda p, on: search.stop(),
+        }
