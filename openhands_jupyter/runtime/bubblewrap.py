@@ -17,6 +17,7 @@ from ..beneath import handle_without_links
 from ..errors import SandboxUnavailable
 from .agentd.relay import PORT
 from .egress.settings import proxy_environment
+from .holding import BubblewrapHold
 from .launch import (
     AGENTD,
     BackendUnavailable,
@@ -72,9 +73,13 @@ def command(launch: Launch) -> Command:
         )
     built = Command(argv=[], env=environment(HOME, "/tmp"), unlisted_folder=str(_UNLISTED))
     try:
+        if launch.cgroup is not None and launch.cgroup.grows:
+            built.hold = BubblewrapHold(built.fds)
         built.argv = [bwrap, *_arguments(launch, built)]
     except BaseException:
         built.close_fds()
+        if built.hold is not None:
+            built.hold.close()
         raise
     return built
 
@@ -82,6 +87,7 @@ def command(launch: Launch) -> Command:
 def _arguments(launch: Launch, built: Command) -> list[str]:
     arguments = [
         *_isolation(),
+        *(built.hold.options if built.hold else []),
         *_system(),
         *_identity(built.fds),
         *_memory_folders(),

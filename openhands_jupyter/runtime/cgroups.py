@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,24 +41,29 @@ class Cgroup:
         Which limits it enforces: ``memory``, ``processes``, ``cpus``.
     counted
         Of which it counts how often they were reached.
+    grows
+        Whether processes can be put into it that may have ended by then.
     """
 
     counted = frozenset({"memory", "processes"})
+    grows = True
 
     def __init__(self, folders: list[Path], enforced: frozenset[str]) -> None:
         self.folders = folders
         self.enforced = enforced
 
-    def add(self, pid: int) -> None:
-        """Put a process into it, and with it all that it starts.
+    def add(self, pids: Iterable[int]) -> None:
+        """Put processes into it, and with them all that they start; not those that have ended.
 
         Raises
         ------
         OSError
             When that is refused.
         """
-        for folder in self.folders:
-            (folder / "cgroup.procs").write_text(str(pid))
+        for pid in pids:
+            for folder in self.folders:
+                with contextlib.suppress(ProcessLookupError):
+                    (folder / "cgroup.procs").write_text(str(pid))
 
     def memory_kills(self) -> int:
         """How many processes were killed so far because the memory was used up."""

@@ -18,6 +18,7 @@ from .docker.settings import DockerSettings
 from .egress import NetworkSettings
 from .environment import KernelPython, PackagesFolder
 from .gateway.settings import GatewaySettings
+from .holding import Hold
 from .limits import Limits
 from .owner import Owner
 from .rundir import RunDirectory
@@ -136,6 +137,8 @@ class Command:
     shared_namespaces
         The kinds of namespaces that it shares with the server by design, as other things keep it
         from what they would.
+    hold
+        Its own way to be held back until it is in its control group; None for the usual one.
     """
 
     argv: list[str]
@@ -148,6 +151,7 @@ class Command:
     missing: tuple[str, ...] = ()
     folder: str = ""
     files: dict[str, str] = field(default_factory=dict)
+    hold: Hold | None = None
 
     @contextmanager
     def open_fds(self) -> Iterator[list[int]]:
@@ -158,9 +162,9 @@ class Command:
             self.close_fds()
 
     def close_fds(self) -> None:
-        """Let go of the descriptors, also where nothing is started after all."""
-        for fd in self.fds:
-            os.close(fd)
+        """Let go of the descriptors, also where nothing is started. May be called twice."""
+        while self.fds:
+            os.close(self.fds.pop())
 
 
 @dataclass

@@ -8,52 +8,22 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 
 from ..making import made_or_undone
 from .agentd.processes import MARK, kill_marked
 from .agentd.text import HeadAndTail
 from .cgroups import Cgroup
+from .holding import Hold
 from .launch import Command, Launch
 
 END_TIMEOUT = 1.0
 STDERR_CHARACTERS = 8_000
 
 
-# It would be too late for processes that were started meanwhile.
-_WAIT_AND_EXECUTE = ("/bin/sh", "-c", 'read -r _ && exec "$@" </dev/null', "sh")
-
-
 class GroupRefused(Exception):
     """The process could not be put into its control group."""
-
-
-class _Gate:
-    """A pipe on which a process waits for a word; a context manager.
-
-    Attributes
-    ----------
-    outer
-        Where the process waits. It gives up when the gate is closed.
-    """
-
-    def __enter__(self) -> _Gate:
-        self.outer, self._inner = os.pipe()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-        os.close(self.outer)
-
-    def open(self) -> None:
-        """Let the process go on."""
-        os.write(self._inner, b"\n")
-
-    def close(self) -> None:
-        """Keep the process from going on; do nothing if it went. May be called twice."""
-        if self._inner >= 0:
-            os.close(self._inner)
-            self._inner = -1
 
 
 class SandboxProcess:
@@ -126,13 +96,12 @@ class SandboxProcess:
         cls, command: Command, launch: Launch, ours: socket.socket, theirs: socket.socket
     ) -> SandboxProcess:
         cgroup, owner = launch.cgroup, launch.owner
-        argv = command.argv if cgroup is None else [*_WAIT_AND_EXECUTE, *command.argv]
-        with command.open_fds() as fds, _Gate() as gate:
+        with command.open_fds() as fds, _hold(command, cgroup) as hold:
             making = asyncio.create_subprocess_exec(
-                *argv,
+                *(hold.argv(command.argv) if hold else command.argv),
                 env=command.env,
                 cwd="/",
-                stdin=asyncio.subprocess.DEVNULL if cgroup is None else gate.outer,
+                stdin=hold.stdin if hold else asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 pass_fds=(theirs.fileno(), *fds),
@@ -146,14 +115,10 @@ class SandboxProcess:
                 making, lambda process: cls(process, command, ours, cgroup)._end_at_once()
             )
             started = cls(process, command, ours, cgroup)
-            try:
-                if cgroup is not None:
-                    await asyncio.to_thread(cgroup.add, process.pid)
-                    gate.open()
-            except OSError as error:
-                gate.close()
-                await started.end()
-                raise GroupRefused from error
+            # What it was given must not stay open here: the end of a pipe tells that it ended.
+            command.close_fds()
+            if cgroup is not None and hold is not None:
+                await started._put_into_group(cgroup, hold)
         return started
 
     async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -191,6 +156,22 @@ class SandboxProcess:
         self._reading_stderr.cancel()
         return self._stderr.text()
 
+    async def _put_into_group(self, cgroup: Cgroup, hold: Hold) -> None:
+        """Let it go on once it is in the group; end it where it is not."""
+        pid = self._process.pid
+        putting = asyncio.ensure_future(asyncio.to_thread(lambda: cgroup.add(hold.held(pid))))
+        try:
+            await asyncio.shield(putting)
+            hold.release()
+        except BaseException as error:
+            # Before the hold is gone, or it would go on.
+            self._signal(signal.SIGKILL)
+            await asyncio.wait({putting})
+            await self.end()
+            if isinstance(error, OSError):
+                raise GroupRefused from error
+            raise
+
     async def _end_at_once(self) -> None:
         self.kill()
         await self.end()
@@ -221,3 +202,10 @@ class SandboxProcess:
         assert self._process.stderr is not None
         while piece := await self._process.stderr.read(65536):
             self._stderr.add(piece.decode("utf-8", "replace"))
+
+
+def _hold(command: Command, cgroup: Cgroup | None) -> AbstractContextManager[Hold | None]:
+    """What holds a process back until it is in its group, if it is to be in one."""
+    if cgroup is None:
+        return nullcontext()
+    return closing(command.hold or Hold())

@@ -10,6 +10,7 @@ import functools
 import shutil
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from .cgroups import NAME, Cgroup
@@ -29,13 +30,15 @@ _MICROSECONDS = 1_000_000
 
 
 class Scope(Cgroup):
-    """A transient scope; it comes to be with its first process.
+    """A transient scope; it comes to be with its only process, which has to live.
 
     Parameters
     ----------
     name, memory, processes, cpus
         As for `cgroups.create`.
     """
+
+    grows = False
 
     def __init__(self, name: str, memory: int, processes: int, cpus: float | None) -> None:
         super().__init__([], frozenset({"memory", "processes"} | ({"cpus"} if cpus else set())))
@@ -44,8 +47,9 @@ class Scope(Cgroup):
         if cpus is not None:
             self._properties["CPUQuotaPerSecUSec"] = int(cpus * _MICROSECONDS)
 
-    def add(self, pid: int) -> None:
-        """Make the scope, with this process in it; see `Cgroup.add`."""
+    def add(self, pids: Iterable[int]) -> None:
+        """Make the scope, with this one process in it; see `Cgroup.add`."""
+        (pid,) = pids
         properties = ["PIDs", "au", "1", str(pid)]
         for name, value in self._properties.items():
             properties += [name, "t", str(value)]

@@ -15,6 +15,7 @@ from sandbox_facts import AS_ROOT, NOT_HELD, SANDBOXES
 
 from openhands_jupyter.errors import SandboxUnavailable
 from openhands_jupyter.runtime.agentd import landlock
+from openhands_jupyter.runtime.limits import Limits, group_for
 from openhands_jupyter.runtime.sandbox import Sandbox
 
 pytestmark = pytest.mark.sandbox
@@ -152,6 +153,11 @@ async def test_landlock_is_used_where_bubblewrap_does_not_work_and_why_is_said(
     assert (found.backend, found.level) == ("landlock", "amber")
     assert reason in found.notice
     assert "So the weaker isolation by landlock is used." in found.notice
+    # The group that was made for bubblewrap holds it now.
+    group = group_for("probe", Limits())
+    assert any("memory for all processes" in phrase for phrase in found.missing) == (group is None)
+    if group is not None:
+        group.remove()
 
 
 @needs_landlock

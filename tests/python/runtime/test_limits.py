@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import subprocess
+import sys
 import tempfile
+import termios
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 from sandbox_facts import SANDBOXES
 from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.runtime import cgroups, limits, rundir, sandbox
 from openhands_jupyter.runtime.disk import DiskGuard
+from openhands_jupyter.runtime.holding import BubblewrapHold
 from openhands_jupyter.runtime.limits import GIGABYTE, Limits, gigabytes
 
 pytestmark = pytest.mark.sandbox
@@ -118,6 +126,20 @@ async def test_processors_are_shared_out(bench):
 
 @needs_groups
 @pytest.mark.parametrize("isolation", SANDBOXES, indirect=True)
+async def test_every_process_of_the_sandbox_is_in_the_group(bench):
+    async with bench() as b:
+        await b.cell("1")
+        await b.sh("sleep 60 &")
+        process = psutil.Process(b.runtime._sandbox._process._process.pid)
+        found = {process.pid, *(child.pid for child in process.children(recursive=True))}
+        # bubblewrap twice or a supervisor, agentd, the shell, the kernel, the command.
+        assert len(found) >= 5
+        for folder in b.runtime._sandbox.cgroup.folders:
+            assert found <= set(map(int, (folder / "cgroup.procs").read_text().split()))
+
+
+@needs_groups
+@pytest.mark.parametrize("isolation", SANDBOXES, indirect=True)
 async def test_groups_go_with_the_sandbox(bench):
     async with bench() as b:
         folders = b.runtime._sandbox.cgroup.folders
@@ -168,7 +190,7 @@ async def test_without_groups_processes_are_counted_by_user(bench, no_groups):
 
 @pytest.mark.parametrize("isolation", SANDBOXES, indirect=True)
 async def test_a_group_that_refuses_processes_is_done_without(bench, monkeypatch):
-    def refuse(group, pid):
+    def refuse(group, pids):
         raise PermissionError
 
     monkeypatch.setattr(cgroups.Cgroup, "add", refuse)
@@ -287,7 +309,7 @@ class TestVersionTwo:
         (folder / "memory.events").write_text("low 0\noom 3\noom_kill 2\n")
         (folder / "pids.events").write_text("max 7\n")
         assert (group.memory_kills(), group.refused_processes()) == (2, 7)
-        group.add(123)
+        group.add([123])
         assert (folder / "cgroup.procs").read_text() == "123"
 
     def test_none_is_made_where_controllers_are_not_handed_on(self, tree):
@@ -300,3 +322,26 @@ def test_only_our_groups_are_ever_removed():
     assert not cgroups.is_ours(Path("/sys/fs/cgroup/memory"))
     assert not cgroups.is_ours(Path("/sys/fs/cgroup/memory/openhands-1/../other"))
     assert not cgroups.is_ours(Path("/home/openhands-1"))
+
+
+def test_all_is_heard_that_bubblewrap_tells_of_itself():
+    """It tells in pieces, and what nobody reads would end it."""
+    fds: list[int] = []
+    hold = BubblewrapHold(fds)
+    waits, tells = fds
+    with closing(hold), ThreadPoolExecutor() as pool:
+        os.write(tells, b'{\n    "child-pid": 12,\n')
+        held = pool.submit(lambda: list(hold.held(7)))
+        while waiting_in(hold._hears):
+            time.sleep(0.001)
+        os.write(tells, b'    "pid-namespace": 4026532299\n}\n')
+        assert held.result(10) == [7, 12]
+        assert waiting_in(hold._hears) == 0
+        os.close(tells)
+        # One that failed has told nothing.
+        assert list(hold.held(7)) == [7]
+    os.close(waits)
+
+
+def waiting_in(pipe: int) -> int:
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
