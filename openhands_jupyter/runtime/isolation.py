@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from ..events import Check, IsolationLevel, IsolationObservation
+from .agentd.relay import PORT
 from .agentd.selftest import start_of
 from .launch import Command
 from .rundir import RunDirectory
@@ -126,6 +127,7 @@ class Canaries:
             },
             "environment": list(self._command.env),
             "unlisted_host": self._unlisted_host,
+            "proxy_port": PORT,
             "unlisted_folder": self._command.unlisted_folder,
             "process": {"pid": os.getpid(), "started": start_of(os.getpid())},
             "terminal": {

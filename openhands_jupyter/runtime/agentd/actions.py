@@ -6,16 +6,19 @@ agentd, so they wait until a kernel has been started, or until somebody asks for
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from .environment import examine
 from .goings_on import goings_on
 from .kernels import Kernels
 from .processes import running_besides
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .tools import Tools
 
     OnText = Callable[[str], None]
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 def load() -> None:
     """Load everything now, where agentd's files may not be there later, or be others."""
-    from . import tools, tunnel  # noqa: F401
+    from . import relay, selftest, tools, tunnel  # noqa: F401
 
 
 class Actions:
@@ -61,7 +64,7 @@ class Actions:
         self._loading = threading.Lock()
         kernels = self._kernels = Kernels(workspace, environ, on_kernel_exit)
         self._methods: dict[str, Action] = {
-            "kernel.start": lambda p, on: self._start_kernel(p),
+            "kernel.start": lambda p, on: kernels.start(**p),
             "kernel.signal": lambda p, on: kernels.signal(**p),
             "processes": lambda p, on: {"running": self._running()},
             "python.examine": lambda p, on: examine(python, dict(environ)),
@@ -78,10 +81,18 @@ class Actions:
         """
         return self._methods.get(method) or self._loaded().methods[method]
 
+    def answered(self, method: str) -> None:
+        """Do what can wait until a request was answered."""
+        if method == "kernel.start":
+            # The kernel takes its time now, and so does this. Errors are for who asks for a tool.
+            with contextlib.suppress(OSError):
+                self._loaded()
+
     def close(self) -> None:
         """End all that was started."""
-        if self._tools is not None:
-            self._tools.shell.close()
+        with self._loading:
+            if self._tools is not None:
+                self._tools.shell.close()
         self._kernels.close()
 
     def _loaded(self) -> Tools:
@@ -91,12 +102,6 @@ class Actions:
 
                 self._tools = Tools(*self._place)
             return self._tools
-
-    def _start_kernel(self, params: dict[str, Any]) -> dict[str, int]:
-        started = self._kernels.start(**params)
-        # The kernel takes its time now, and so does this.
-        threading.Thread(target=self._loaded, daemon=True).start()
-        return started
 
     def _running(self) -> list[str]:
         of_shell = self._tools.shell.pids() if self._tools is not None else []

@@ -19,9 +19,12 @@ import os
 import resource
 import struct
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from . import landlock, seccomp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _CAPBSET_DROP = 24
 _CAP_AMBIENT, _CAP_AMBIENT_CLEAR_ALL = 47, 4

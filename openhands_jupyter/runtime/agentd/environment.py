@@ -12,10 +12,13 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from .errors import ActionError
 from .pythons import Python, describe, site_folders
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 EXAMINE_TIMEOUT = 30.0
 

@@ -7,7 +7,6 @@ import os
 import subprocess
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from .errors import ActionError
 from .processes import kill_session
@@ -15,6 +14,7 @@ from .text import HeadAndTail
 
 LOG_CHARACTERS = 16_000
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 from .errors import ActionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OLDEST = (3, 8)
 
@@ -21,7 +25,7 @@ _NAMED_VERSION = re.compile(r"python(3\.\d+t?)")
 _AGAIN = "Make the environment again, or choose another Python in the settings."
 
 
-class Python(NamedTuple):
+class Python(namedtuple("Python", "executable prefix base home version isolated")):
     """A Python that may be an environment within another one.
 
     Attributes

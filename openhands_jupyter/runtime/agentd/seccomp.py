@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import socket
 import struct
 from collections.abc import Sequence
 
@@ -36,6 +35,8 @@ _X32 = 0x40000000
 
 _NEW_NAMESPACES = 0x7E020000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+_SOCK_DGRAM = 2
 _SOCKET_TYPE = 0xF
 _NETLINK_ROUTE = 0
 _EVERY_PROCESS = 0xFFFFFFFF
@@ -189,7 +190,7 @@ def build(machine: str, inet: bool, connect: bool) -> list[Instruction]:
 
 
 def _sockets(inet: bool, connect: bool) -> list[Instruction]:
-    families = [socket.AF_INET, socket.AF_INET6] if inet else []
+    families = [_AF_INET, _AF_INET6] if inet else []
     netlink = [_argument(2), *_unless_equal(_NETLINK_ROUTE, [_error(errno.EPROTONOSUPPORT)])]
     # A datagram finds its way without a connection.
     unix = (
@@ -198,15 +199,15 @@ def _sockets(inet: bool, connect: bool) -> list[Instruction]:
         else [
             _argument(1),
             _instruction(_AND, _SOCKET_TYPE),
-            *_when(_JUMP_EQUAL, socket.SOCK_DGRAM, [_error(errno.EPERM)]),
+            *_when(_JUMP_EQUAL, _SOCK_DGRAM, [_error(errno.EPERM)]),
         ]
     )
     rules = [_argument(0)]
     for family in families:
         rules += _when(_JUMP_EQUAL, family, [_return(_ALLOW)])
-    rules += _when(_JUMP_EQUAL, socket.AF_UNIX, [*unix, _return(_ALLOW)])
+    rules += _when(_JUMP_EQUAL, _AF_UNIX, [*unix, _return(_ALLOW)])
     # libzmq ends the process when it cannot ask for the network interfaces.
-    rules += _when(_JUMP_EQUAL, socket.AF_NETLINK, [*netlink, _return(_ALLOW)])
+    rules += _when(_JUMP_EQUAL, _AF_NETLINK, [*netlink, _return(_ALLOW)])
     return [*rules, _error(errno.EAFNOSUPPORT)]
 
 

@@ -6,17 +6,19 @@ stands in a folder that the client made for this test.
 
 from __future__ import annotations
 
+# What is beneath `socket`, and is loaded in a third of the time: the kernel waits for this.
+import _socket as socket
 import contextlib
 import ctypes
 import errno
-import json
 import os
-import socket
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from . import seccomp
-from .relay import PORT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CLONE_NEWUSER = 0x10000000
 CONNECT_TIMEOUT = 0.5
@@ -62,43 +64,6 @@ def start_of(pid: int) -> int:
         return int(file.read().rpartition(b")")[2].split()[19])
 
 
-class Trial:
-    """The self-test in a process of its own, as a command of the agent would run.
-
-    Parameters
-    ----------
-    params
-        What the client prepared; see `run`.
-    """
-
-    def __init__(self, params: dict[str, Any]) -> None:
-        self._answer, write = os.pipe()
-        # A fork, because another interpreter would take as long to start as this one did.
-        self._child = os.fork()
-        if self._child == 0:
-            code = 1
-            try:
-                with open(write, "w", encoding="utf-8") as answer:
-                    json.dump(run(params), answer)
-                code = 0
-            finally:
-                os._exit(code)
-        os.close(write)
-
-    def results(self) -> list[dict[str, Any]]:
-        """Wait for what it found: for each thing tried ``name``, ``held`` and ``detail``.
-
-        ``held`` is whether the attempt was stopped.
-        """
-        with open(self._answer, encoding="utf-8") as answer:
-            told = answer.read()
-        _, status = os.waitpid(self._child, 0)
-        if status:
-            raise RuntimeError(f"the self-test ended with status {status}")
-        results: list[dict[str, Any]] = json.loads(told)
-        return results
-
-
 def run(params: dict[str, Any]) -> list[dict[str, Any]]:
     """Try everything.
 
@@ -108,10 +73,10 @@ def run(params: dict[str, Any]) -> list[dict[str, Any]]:
         ``secret_file``, ``outside_folder``, ``private_folders``, ``read_only_folders``,
         ``unix_socket``, ``abstract_socket``, ``tcp_port``, ``namespaces`` (of the client, by
         name), ``environment`` (the names that belong here), ``unlisted_host`` (one that the
-        proxy does not allow; None without a proxy), ``unlisted_folder`` (one that only Landlock
-        forbids; None if there is none), ``process`` (the client's ``pid`` and ``started``),
-        ``terminal`` (a ``path`` and its ``device``), ``shared_memory`` (a file) and ``only`` (the
-        names of what to try; None for everything).
+        proxy does not allow; None without a proxy), ``proxy_port`` (where the proxy answers),
+        ``unlisted_folder`` (one that only Landlock forbids; None if there is none), ``process``
+        (the client's ``pid`` and ``started``), ``terminal`` (a ``path`` and its ``device``),
+        ``shared_memory`` (a file) and ``only`` (the names of what to try; None for everything).
     """
     server = _Process(**params["process"])
     tried: list[dict[str, Any]] = []
@@ -134,7 +99,8 @@ def run(params: dict[str, Any]) -> list[dict[str, Any]]:
     check("connect to a socket of the server", lambda: _connect_unix(params["unix_socket"]))
     check("reach the network directly", _route_out)
     if params["unlisted_host"] is not None:
-        check("reach a host that is not allowed", lambda: _tunnel(params["unlisted_host"]))
+        host, port = params["unlisted_host"], params["proxy_port"]
+        check("reach a host that is not allowed", lambda: _tunnel(host, port))
     check("connect to an abstract socket", lambda: _connect_unix("\0" + params["abstract_socket"]))
     check("see the server's environment", lambda: _foreign_names(params["environment"]))
     check("see the server's processes", server.seen)
@@ -193,28 +159,38 @@ def _takes_files(folder: str) -> bool:
 
 
 def _connect_tcp(port: int) -> str:
-    with socket.create_connection(("127.0.0.1", port), CONNECT_TIMEOUT):
+    with _connected(socket.AF_INET, ("127.0.0.1", port)):
         return "the server's side answered"
 
 
 def _connect_unix(address: str) -> str:
-    with socket.socket(socket.AF_UNIX) as client:
+    with _connected(socket.AF_UNIX, address):
+        return "the server's side answered"
+
+
+def _open(family: int, kind: int) -> contextlib.closing[socket.socket]:
+    return contextlib.closing(socket.socket(family, kind))
+
+
+@contextlib.contextmanager
+def _connected(family: int, address: Any) -> Iterator[socket.socket]:
+    with _open(family, socket.SOCK_STREAM) as client:
         client.settimeout(CONNECT_TIMEOUT)
         client.connect(address)
-        return "the server's side answered"
+        yield client
 
 
 def _route_out() -> str | None:
     # Nothing is sent: for UDP, connecting just looks for a route.
     for family, address in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
-        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        with contextlib.suppress(OSError), _open(family, socket.SOCK_DGRAM) as probe:
             probe.connect((address, 9))
             return f"there is a route to {address}"
     return None
 
 
-def _tunnel(host: str) -> str | None:
-    with socket.create_connection(("127.0.0.1", PORT), CONNECT_TIMEOUT) as client:
+def _tunnel(host: str, port: int) -> str | None:
+    with _connected(socket.AF_INET, ("127.0.0.1", port)) as client:
         client.sendall(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n".encode())
         status = client.recv(64).split(b" ")[1:2]
     return f"the proxy connected to {host}" if status == [b"200"] else None

@@ -22,13 +22,11 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, BinaryIO
 
-from . import selftest
 from .confine import confine, set_limits
 from .errors import ActionError
 from .processes import MARK, kill_marked
-from .relay import Relay
+from .trial import Trial
 
 STREAMED_CHARACTERS = 1_000_000
 """Of one request; the answer holds more."""
@@ -36,10 +34,13 @@ STREAMED_CHARACTERS = 1_000_000
 MORE_LATER = "\n[... there is more output; it is shown when the command ends ...]\n"
 """What is said in place of further output."""
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, BinaryIO
 
     from .actions import Action, Actions
+    from .relay import Relay
     from .tunnel import Tunnel
 
     OnText = Callable[[str], None]
@@ -64,7 +65,7 @@ class Server:
         self._unconfined = unconfined
         self._sending = threading.Lock()
         self._actions: Actions | None = None
-        self._trial: selftest.Trial | None = None
+        self._trial: Trial | None = None
         self._relay: Relay | None = None
         self._tunnel: Tunnel | None = None
 
@@ -102,6 +103,8 @@ class Server:
             self._send({"id": number, "error": {"code": "internal", "message": message}})
         else:
             self._send({"id": number, "result": result})
+            if self._actions is not None:
+                self._actions.answered(method)
 
     def _action(self, method: str) -> Action:
         if self._actions is None:
@@ -119,12 +122,14 @@ class Server:
             private_folder(folder, params["files"])
             self._tunnel = Tunnel(self._send_frame)
         if params.get("relay"):
+            from .relay import Relay
+
             # Before anything that could take its port.
             self._relay = Relay(**params["relay"], on_end=self._relay_ended)
             if self._tunnel is not None:
                 self._tunnel.listen(params["relay"]["path"])
         if "selftest" in params:
-            self._trial = selftest.Trial(params["selftest"])
+            self._trial = Trial(params["selftest"])
         # It goes on while this is loaded, which takes about as long.
         from .actions import Actions
         from .environment import Environment
