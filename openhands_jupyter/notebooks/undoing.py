@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from ..events import CellEdit
 from ..events.blobs import cut
+from ..events.notebooks import CellOutcome
 from .cells import Cell, source_of
 from .changes import Change, DeleteCell, InsertCell, MoveCell, SetCell, Step
 from .lines import unified_diff
@@ -16,34 +18,8 @@ from .records import CellRecord
 from .reverting import GONE, Blocked, Reason, reverted
 from .revisions import cell_rev
 
-What = Literal["inserted", "changed", "moved", "deleted"]
-
 TOLD = 16_000
 """Characters of what is told of one undo."""
-
-
-class UndoneCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A cell that an undo changes.
-
-    Attributes
-    ----------
-    what
-        ``inserted``: it comes back. ``deleted``: it is removed, as the edit had inserted it.
-    before, after
-        Its source as it is now, and as it will be; None where there is no such cell.
-    position
-        Afterwards, from 0; None where it is removed.
-    notes
-        What else happens to it, or does not, as phrases.
-    """
-
-    id: str
-    what: What
-    cell_type: str
-    before: str | None = None
-    after: str | None = None
-    position: int | None = None
-    notes: list[str] = []
 
 
 class LeftCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,13 +54,15 @@ class UndoPlan(msgspec.Struct, frozen=True, kw_only=True):
         somebody was faster, not at all: then it is to be planned again. It has no steps where
         nothing is to be taken back.
     cells
-        What it changes, in the order of the notebook, then the cells that are removed.
+        What it makes of each cell that it changes, in the order of the notebook, then the cells
+        that are removed. One that comes back is ``inserted``, one that the edit had inserted is
+        ``deleted``.
     left
         What it leaves alone. Nothing of the edits is undone in these cells.
     """
 
     change: Change
-    cells: list[UndoneCell]
+    cells: list[CellEdit]
     left: list[LeftCell]
 
     def told(self) -> str:
@@ -251,13 +229,13 @@ class _Undoing:
             return set()
         return self.placed & self.present.keys()
 
-    def _told(self) -> list[UndoneCell]:
+    def _told(self) -> list[CellEdit]:
         """What becomes of each cell; one that stays as it is goes to those that are left alone."""
         moved = self._moved()
         told = []
         for position, id in enumerate(self.order):
             now, then = self.present.get(id), self.wanted[id]
-            what: What = "moved"
+            what: CellOutcome = "moved"
             if now is None or _fields(now, then):
                 what = "inserted" if now is None else "changed"
             notes = list(dict.fromkeys(self.notes.get(id, ())))
@@ -265,7 +243,7 @@ class _Undoing:
                 if what == "changed" and id in moved:
                     notes.append("is moved back")
                 told.append(
-                    UndoneCell(
+                    CellEdit(
                         id=id,
                         what=what,
                         cell_type=then["cell_type"],
@@ -279,7 +257,7 @@ class _Undoing:
                 why = f"It {'; it '.join(notes)}."
                 self.left[id] = LeftCell(id=id, reason="changed", why=why, source=then["source"])
         return told + [
-            UndoneCell(id=id, what="deleted", cell_type=cell["cell_type"], before=cell["source"])
+            CellEdit(id=id, what="deleted", cell_type=cell["cell_type"], before=cell["source"])
             for id, cell in self.present.items()
             if id not in self.wanted
         ]
@@ -310,7 +288,7 @@ def _fields(now: Cell, then: Cell) -> dict[str, Any]:
     return fields
 
 
-def _told(cell: UndoneCell) -> str:
+def _told(cell: CellEdit) -> str:
     words = {"inserted": "comes back", "deleted": "is removed", "changed": "as it was"}
     head = f"{cell.id}: {words.get(cell.what, 'is moved back')}"
     head += "" if cell.position is None else f"; @{cell.position}"
