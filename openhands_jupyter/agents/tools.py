@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 from msgspec import Meta
@@ -21,59 +20,13 @@ from ..events import (
     FileWriteAction,
     FinishAction,
     IPythonRunCellAction,
-    Risk,
-    RiskLevel,
     Task,
     TaskTrackingAction,
 )
 from ..events.actions import EditCommand
 from ..llm.base import Tool
-
-
-class ToolArguments(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The arguments of one tool, as a model writes them."""
-
-    name: ClassVar[str]
-    description: ClassVar[str]
-    action_type: ClassVar[type[Action]]
-
-    @abstractmethod
-    def to_action(self) -> Action:
-        """The action that these arguments mean."""
-
-    @classmethod
-    @abstractmethod
-    def of(cls, action: Any) -> Self:
-        """The arguments that mean `action`, which is of this tool's ``action_type``."""
-
-
-Risky = Annotated[
-    RiskLevel,
-    Meta(
-        description="How risky you hold this to be for the user. 'high' for what deletes, "
-        "installs, reaches outside the workspace, or cannot be undone."
-    ),
-]
-Timeout = Annotated[
-    float,
-    Meta(ge=0, le=86_400, description="Seconds after which it is stopped; 0 for the default."),
-]
-Path = Annotated[str, Meta(description="Path relative to the workspace.")]
-
-
-class Gated(ToolArguments, kw_only=True):
-    """Arguments of a tool that does something, rated by the model itself."""
-
-    security_risk: Risky = "low"
-
-    def rate(self, action: Action) -> Action:
-        """`action` with the model's rating, where it is more than low."""
-        if self.security_risk == "low":
-            return action
-        reason = f"The model itself rates this as {self.security_risk} risk."
-        return msgspec.structs.replace(
-            action, risk=Risk(level=self.security_risk, reasons=[reason])
-        )
+from . import notebook_tools
+from .tool_arguments import Gated, Path, Timeout, ToolArguments
 
 
 class ExecuteIPythonCell(Gated, kw_only=True):
@@ -332,22 +285,22 @@ class Finish(ToolArguments, kw_only=True):
         return cls(message=action.message)
 
 
-TOOLS: dict[str, type[ToolArguments]] = {
-    tool.name: tool
-    for tool in (
-        ExecuteIPythonCell,
-        ExecuteBash,
-        ReadFile,
-        WriteFile,
-        EditFile,
-        FindFiles,
-        SearchFiles,
-        Think,
-        UpdatePlan,
-        AskUser,
-        Finish,
-    )
-}
+_ALL: tuple[type[ToolArguments], ...] = (
+    ExecuteIPythonCell,
+    ExecuteBash,
+    ReadFile,
+    WriteFile,
+    EditFile,
+    FindFiles,
+    SearchFiles,
+    *notebook_tools.TOOLS,
+    Think,
+    UpdatePlan,
+    AskUser,
+    Finish,
+)
+
+TOOLS: dict[str, type[ToolArguments]] = {tool.name: tool for tool in _ALL}
 
 
 def descriptions() -> list[Tool]:
@@ -412,5 +365,6 @@ def _inline(schema: Any, components: dict[str, Any]) -> Any:
         return schema
     if "$ref" in schema:
         return _inline(components[schema["$ref"]], components)
-    noise = ("title",) if schema.get("type") == "object" else ()
+    # Providers choose among several forms by the value of a field, and need not be told which.
+    noise = ("title", "discriminator") if schema.get("type") == "object" else ("discriminator",)
     return {key: _inline(value, components) for key, value in schema.items() if key not in noise}

@@ -22,6 +22,7 @@ from ..events import (
     EventStream,
     FinishAction,
     IsolationObservation,
+    Observation,
     RejectAction,
     RewindAction,
     State,
@@ -98,6 +99,7 @@ class AgentController:
         self.stream = stream
         self.state = state
         self._gate = gate
+        self._prepare = runtime.prepare
         self._checkpoints = checkpoints
         self._log = Log(stream, state)
         self.asking = Asking(agent, self._log)
@@ -397,16 +399,20 @@ class AgentController:
             raise
         if isolation.workspace:
             self._gate.work_elsewhere(isolation.workspace)
+        prepared = await self._prepare(action)
+        if isinstance(prepared, Observation):
+            self._log.answer(self._log.append(action), prepared)
+            return True
         # In a thread: a long text takes seconds to judge.
         verdict = await asyncio.to_thread(
             self._gate.check,
-            action,
+            prepared,
             mode=self.state.mode,
             isolated=isolation.level != "red",
             online=_has_network(isolation),
             running=self.state.running_command,
         )
-        action = self._log.append(msgspec.structs.replace(action, risk=verdict.risk))
+        action = self._log.append(msgspec.structs.replace(prepared, risk=verdict.risk))
         match verdict.outcome:
             case "refuse":
                 self._log.answer(action, ErrorObservation(code="refused", message=verdict.reason))

@@ -21,6 +21,7 @@ from ..events import (
     NoCheckpointObservation,
     Turn,
 )
+from ..events.notebooks import NotebookWrite
 from ..runtime.checkpoints import Checkpoint, CheckpointError, CheckpointStore, Shelf, Worker
 
 LONGEST_TAKE = 60.0
@@ -116,7 +117,7 @@ class Checkpointing:
     def worker(self, action: Action) -> Worker:
         """This session, about to change what an action may change. Blocks."""
         path = None
-        if isinstance(action, FileWriteAction | FileEditAction):
+        if isinstance(action, FileWriteAction | FileEditAction | NotebookWrite):
             path = _path_in(self.store.workspace, action.path)
         return Worker(self._stream.session, path)
 

@@ -224,6 +224,18 @@ class NotebookSaveAction(Action, frozen=True, kw_only=True, tag=True):
     delivery: Delivery | None = None
 
 
+NotebookRead = (
+    NotebookListAction
+    | NotebookOutlineAction
+    | NotebookReadAction
+    | NotebookSearchAction
+    | NotebookOutputAction
+)
+"""What looks at notebooks and changes nothing."""
+
+NotebookWrite = NotebookEditAction | NotebookCreateAction | NotebookSaveAction
+
+
 class ReadCell(msgspec.Struct, frozen=True, kw_only=True):
     """A cell that the model has read whole, and the revision that it saw."""
 

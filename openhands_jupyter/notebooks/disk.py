@@ -54,6 +54,12 @@ class Contents(Protocol):
     def save(self, model: dict[str, Any], path: str) -> Any:
         """Write a file."""
 
+    def file_exists(self, path: str) -> Any:
+        """Whether there is a file."""
+
+    def dir_exists(self, path: str) -> Any:
+        """Whether there is a folder."""
+
 
 class _File(NamedTuple):
     notebook: dict[str, Any]
@@ -108,6 +114,36 @@ class Files:
             if error.status_code == HTTPStatus.FORBIDDEN:
                 raise read_only(path) from error
             raise not_saved(path) from error
+
+    async def create(self, path: str, notebook: dict[str, Any]) -> None:
+        """Write a notebook where there is none; the caller holds its lock.
+
+        Raises
+        ------
+        NotFound
+            When there is no such folder.
+        Conflict
+            When there is a file already, or the folder cannot be written.
+        """
+        folder = path.rpartition("/")[0]
+        await asyncio.to_thread(_stay_inside, self._contents, path)
+        if not await ensure_async(self._contents.dir_exists(folder)):
+            raise NotFound("folder_not_found", f"There is no folder {folder}.", "Make it first.")
+        if await ensure_async(self._contents.file_exists(path)):
+            raise Conflict("notebook_exists", f"There is a file {path} already.", "Edit that one.")
+        await self.write(path, notebook)
+
+    async def folder(self, path: str) -> list[tuple[str, str]]:
+        """What is in a folder: path and type of each entry, as the contents API has them.
+
+        It is empty where the folder cannot be read, or leads out of the root.
+        """
+        try:
+            await asyncio.to_thread(_stay_inside, self._contents, path)
+            model = await ensure_async(self._contents.get(path, type="directory"))
+        except (HTTPError, NotFound):
+            return []
+        return [(entry["path"].strip("/"), entry["type"]) for entry in model["content"]]
 
     async def _get(self, path: str, content: bool = True) -> dict[str, Any]:
         await asyncio.to_thread(_stay_inside, self._contents, path)

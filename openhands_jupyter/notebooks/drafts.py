@@ -30,6 +30,8 @@ class Draft:
         Ids of the cells that were written, placed or deleted.
     inserted, deleted
         The cells that are new, by id, and the ids of those that are gone.
+    touched, made
+        Ids of the cells that the operation named so far, and of those that it made.
     """
 
     def __init__(self, cells: Sequence[Cell], addresses: Addresses) -> None:
@@ -38,6 +40,9 @@ class Draft:
         self.named: dict[str, None] = {}
         self.inserted: dict[str, dict[str, Any]] = {}
         self.deleted: set[str] = set()
+        self.touched: dict[str, None] = {}
+        self.made: list[str] = []
+        self._given: list[str] = []
         self._addresses = addresses
         self._sets: dict[str, dict[str, Any]] = {}
         self._moved: set[str] = set()
@@ -52,6 +57,10 @@ class Draft:
             if fields and id not in self.deleted
         ]
         return self._structure + sets
+
+    def begin(self, ids: Sequence[str] = ()) -> None:
+        """Begin an operation, whose new cells get these ids, as far as they are given."""
+        self.touched, self.made, self._given = {}, [], list(ids)
 
     def present(self, address: str) -> str:
         """The id of a cell that is still there.
@@ -75,8 +84,11 @@ class Draft:
     def name(self, address: str) -> str:
         """The id of a cell that is still there, and that an operation is about."""
         id = self.present(address)
-        self.named[id] = None
+        self._touch(id)
         return id
+
+    def _touch(self, id: str) -> None:
+        self.named[id] = self.touched[id] = None
 
     def cell(self, id: str) -> Cell:
         """A cell as it was, or as it was inserted."""
@@ -161,7 +173,7 @@ class Draft:
         id = cell["id"]
         self.order.insert(0 if after is None else self.order.index(after) + 1, id)
         self.inserted[id] = cell
-        self.named[id] = None
+        self._touch(id)
         self._structure.append(InsertCell(after=after, cell=cell))
 
     def insert_beside(self, cell: dict[str, Any], after: str | None, before: str | None) -> None:
@@ -188,8 +200,10 @@ class Draft:
 
     def new_cell(self, cell_type: str, source: str) -> dict[str, Any]:
         """A cell as nbformat 4.5 wants it, with an id that no other one has."""
-        while (id := uuid.uuid4().hex[:8]) in self.before or id in self.inserted:
-            pass
+        id = self._given.pop(0) if self._given else uuid.uuid4().hex[:8]
+        while id in self.before or id in self.inserted:
+            id = uuid.uuid4().hex[:8]
+        self.made.append(id)
         cell = {"cell_type": cell_type, "id": id, "metadata": {}, "source": source}
         return {**cell, "outputs": [], "execution_count": None} if cell_type == "code" else cell
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -11,6 +13,11 @@ from .disk import Contents, DiskDocument, Files
 from .document import Document, OpenNotebook
 from .room import RoomDocument, Rooms
 from .tabs import TabDocument, Tabs
+
+MOST_FOLDERS = 500
+MOST_FILES = 500
+LEFT_OUT = frozenset({"node_modules", "__pycache__", "site-packages"})
+"""Folders in which nobody looks for notebooks."""
 
 
 class Notebooks:
@@ -54,6 +61,51 @@ class Notebooks:
             return RoomDocument(path, shared, self._files, lock)
         return DiskDocument(path, self._files, lock)
 
+    async def create(self, path: str, notebook: dict[str, Any]) -> None:
+        """Write a notebook where there is none.
+
+        Parameters
+        ----------
+        path
+            As Jupyter's contents API has it.
+        notebook
+            As nbformat has it.
+
+        Raises
+        ------
+        NotFound, Conflict
+            When the folder is not there, or the file is.
+        """
+        path = path.strip("/")
+        async with self._locks.setdefault(path, asyncio.Lock()):
+            await self._files.create(path, notebook)
+
+    async def files(self, folder: str, fits: Callable[[str], bool]) -> tuple[list[str], bool]:
+        """The notebooks below a folder, whoever has them open, in the order of their paths.
+
+        Parameters
+        ----------
+        folder
+            As the contents API has it.
+        fits
+            Which paths are wanted.
+
+        Returns
+        -------
+        tuple
+            The paths, and whether the search was ended early, as it was long.
+        """
+        found: list[str] = []
+        waiting, looked_at = deque([folder.strip("/")]), 0
+        while waiting and looked_at < MOST_FOLDERS and len(found) < MOST_FILES:
+            looked_at += 1
+            for path, kind in await self._files.folder(waiting.popleft()):
+                if kind == "directory" and path.rpartition("/")[2] not in LEFT_OUT:
+                    waiting.append(path)
+                elif kind == "notebook" and fits(path):
+                    found.append(path)
+        return sorted(found), bool(waiting)
+
     def open_in_browser(self) -> list[OpenNotebook]:
         """The notebooks that people have open, each once, those on the screen first."""
         return self.tabs.notebooks()
@@ -61,3 +113,10 @@ class Notebooks:
     def close(self) -> None:
         """Answer whoever still waits for a tab."""
         self.tabs.close()
+
+
+def notebooks_in(root: Path) -> Notebooks:
+    """The notebooks below a folder that no server is known for, as files."""
+    from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+
+    return Notebooks(AsyncLargeFileManager(root_dir=str(root)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,7 +12,12 @@ from ..events.notebooks import CellType
 
 
 class _Operation(
-    msgspec.Struct, frozen=True, kw_only=True, tag_field="op", forbid_unknown_fields=True
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="op",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
 ):
     """One of a list of operations that are done together or not at all.
 
@@ -129,6 +135,16 @@ def operations_from(value: Any) -> list[Operation]:
             f"The list of operations is not valid: {error}.",
             "Each operation is an object with `op` and the fields of that operation.",
         ) from None
+
+
+def resolved(operation: Operation, id_of: Callable[[str], str]) -> Operation:
+    """The same operation with ids in place of the addresses, which may lead elsewhere later."""
+    if isinstance(operation, Merge):
+        cells = [msgspec.structs.replace(cell, id=id_of(cell.id)) for cell in operation.cells]
+        return msgspec.structs.replace(operation, cells=cells)
+    addresses = {name: getattr(operation, name, None) for name in ("id", "after", "before")}
+    ids = {name: id_of(value) for name, value in addresses.items() if value is not None}
+    return msgspec.structs.replace(operation, **ids)
 
 
 def operation_name(operation: Operation) -> str:

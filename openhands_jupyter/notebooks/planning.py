@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from ..errors import Conflict, Invalid, OpenHandsError
+from ..events import CellEdit
 from ..events.blobs import cut
 from .addresses import SHORTEST_PREFIX, Addresses
 from .cells import Cell, source_of
-from .changes import CellMismatch, Change
+from .changes import CellMismatch, Change, InsertCell, SetCell, Step
 from .doing import do
 from .drafts import Draft
 from .lines import unified_diff
@@ -23,6 +24,7 @@ from .operations import (
     Operation,
     Tag,
     operation_name,
+    resolved,
 )
 from .revisions import cell_rev, notebook_rev, rev_of_revs
 
@@ -63,20 +65,48 @@ class PlannedCell(msgspec.Struct, frozen=True, kw_only=True):
     rev, position, previous, next
         Its revision, its place from 0, and the ids of its neighbours; None where it is deleted or
         has no such neighbour.
-    diff
-        The hunks of a unified diff of its source; empty for a new cell.
+    cell_type, before, after
+        Its type, afterwards if it is still there, and its sources; None where there is none.
     notes
         What else changes, as phrases.
+    group
+        Cells of one group are named by the same operations.
     """
 
     id: str
     what: Literal["inserted", "deleted", "changed", "moved", "unchanged"]
+    cell_type: str
+    before: str | None
+    after: str | None
     rev: str | None = None
     position: int | None = None
     previous: str | None = None
     next: str | None = None
-    diff: str = ""
     notes: list[str] = []
+    group: int = 0
+
+    @property
+    def diff(self) -> str:
+        """The hunks of a unified diff of its source; empty for a new cell."""
+        return "" if self.before is None else unified_diff(self.before, self.after or "")
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation of an edit.
+
+    Attributes
+    ----------
+    operation
+        With ids in place of addresses.
+    made
+        Ids of the cells that it makes.
+    group
+        Parts of one group name the same cells, so that they are done together or not at all.
+    """
+
+    operation: Operation
+    made: list[str]
+    group: int
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,17 +120,89 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         Revision of the notebook afterwards, if nobody else changes it meanwhile.
     cells
         The cells that the operations name, those that stay in their order, then the deleted ones.
+    parts
+        The operations.
     """
 
     change: Change
     nb_rev: str
     cells: list[PlannedCell]
+    parts: list[Part]
 
     def told(self) -> str:
         """What the agent is told when the change was made."""
-        done = sum(cell.what != "unchanged" for cell in self.cells)
+        done = len(self.edits())
         head = f"{done} {'cell' if done == 1 else 'cells'} edited; nb_rev {self.nb_rev}."
         return cut("\n".join([head, *map(_told, self.cells)]), TOLD)
+
+    def edits(self) -> list[CellEdit]:
+        """What becomes of the cells that do not stay as they are, for the person and the log."""
+        return [
+            CellEdit(
+                id=cell.id,
+                what=cell.what,
+                cell_type=cell.cell_type,
+                before=cell.before,
+                after=cell.after,
+                position=cell.position,
+                notes=cell.notes,
+                group=cell.group,
+            )
+            for cell in self.cells
+            if cell.what != "unchanged"
+        ]
+
+    def without(self, cells: Collection[str]) -> list[Part]:
+        """The parts that are left where some cells are to stay as they are.
+
+        Parameters
+        ----------
+        cells
+            Their ids; what is done together with one of them is left out too.
+        """
+        groups = {cell.group for cell in self.cells if cell.id in cells}
+        return [part for part in self.parts if part.group not in groups]
+
+    def with_sources(self, sources: Mapping[str, str]) -> Plan:
+        """The plan with other texts for cells that there are afterwards, by id."""
+        if not sources:
+            return self
+        cells = [_with_source(cell, sources) for cell in self.cells]
+        steps = [_step_with_source(step, sources) for step in self.change.steps]
+        written = {step.id for step in self.change.steps if isinstance(step, SetCell)}
+        steps += [
+            SetCell(id=cell.id, rev=_rev(cell.cell_type, cell.before), source=cell.after)
+            for cell in cells
+            if cell.id in sources and cell.before is not None and cell.id not in written
+        ]
+        return msgspec.structs.replace(
+            self, cells=cells, change=msgspec.structs.replace(self.change, steps=steps)
+        )
+
+
+def _with_source(cell: PlannedCell, sources: Mapping[str, str]) -> PlannedCell:
+    if cell.id not in sources:
+        return cell
+    source = sources[cell.id]
+    return msgspec.structs.replace(
+        cell,
+        what="changed" if cell.what == "unchanged" else cell.what,
+        after=source,
+        rev=_rev(cell.cell_type, source),
+    )
+
+
+def _rev(cell_type: str, source: str) -> str:
+    return cell_rev({"cell_type": cell_type, "source": source})
+
+
+def _step_with_source(step: Step, sources: Mapping[str, str]) -> Step:
+    match step:
+        case InsertCell(cell=cell) if cell["id"] in sources:
+            return msgspec.structs.replace(step, cell={**cell, "source": sources[cell["id"]]})
+        case SetCell(id=id) if id in sources:
+            return msgspec.structs.replace(step, source=sources[id])
+    return step
 
 
 def plan(
@@ -109,6 +211,7 @@ def plan(
     read: Mapping[str, str],
     *,
     expect_nb_rev: str | None = None,
+    made: Sequence[Sequence[str]] = (),
 ) -> Plan:
     """Plan an edit of a notebook. Nothing is changed yet.
 
@@ -122,6 +225,8 @@ def plan(
         Which cells the agent has read: id to the revision that it saw, or wrote, last.
     expect_nb_rev
         The revision that the whole notebook must have, where its order matters.
+    made
+        Ids for the cells that each of the operations makes, as an earlier plan gave them.
 
     Raises
     ------
@@ -141,15 +246,38 @@ def plan(
     addresses = Addresses(cells)
     _check_revisions(cells, operations, read, addresses)
     draft = Draft(cells, addresses)
+    parts: list[tuple[Operation, list[str], list[str]]] = []
     for number, operation in enumerate(operations, 1):
+        draft.begin(made[number - 1] if made else ())
         try:
             do(operation, draft)
+            known = resolved(operation, addresses.id)
         except OpenHandsError as error:
             raise _located(error, number, operation) from None
+        parts.append((known, draft.made, list(draft.touched)))
+    groups = _groups([touched for _, _, touched in parts])
     change = Change(steps=draft.steps(), nb_rev=expect_nb_rev)
     order = draft.order
     nb_rev = rev_of_revs((id, draft.rev(id)) for id in order)
-    return Plan(change=change, nb_rev=nb_rev, cells=_planned(draft))
+    return Plan(
+        change=change,
+        nb_rev=nb_rev,
+        cells=_planned(draft, groups),
+        parts=[
+            Part(operation=operation, made=ids, group=groups[touched[0]])
+            for operation, ids, touched in parts
+        ],
+    )
+
+
+def _groups(touched: Sequence[Sequence[str]]) -> dict[str, int]:
+    """A number for each cell, the same for those that are linked by operations."""
+    groups: dict[str, int] = {}
+    for number, ids in enumerate(touched):
+        linked = {groups[id] for id in ids if id in groups}
+        groups |= {id: number for id, group in groups.items() if group in linked}
+        groups |= dict.fromkeys(ids, number)
+    return groups
 
 
 def _located(error: OpenHandsError, number: int, operation: Operation) -> OpenHandsError:
@@ -220,7 +348,7 @@ def _changed(cell: Cell, rev: str) -> CellMismatch:
     )
 
 
-def _planned(draft: Draft) -> list[PlannedCell]:
+def _planned(draft: Draft, groups: Mapping[str, int]) -> list[PlannedCell]:
     order = draft.order
     planned = []
     for position, id in enumerate(order):
@@ -230,21 +358,30 @@ def _planned(draft: Draft) -> list[PlannedCell]:
             PlannedCell(
                 id=id,
                 what=draft.outcome(id),
+                cell_type=draft.cell_type(id),
+                before=None if id in draft.inserted else source_of(draft.before[id]),
+                after=draft.source(id),
                 rev=draft.rev(id),
                 position=position,
                 previous=order[position - 1] if position else None,
                 next=order[position + 1] if position + 1 < len(order) else None,
-                diff="" if id in draft.inserted else _diff(draft, id),
                 notes=draft.notes(id),
+                group=groups[id],
             )
         )
     deleted = (id for id in draft.named if id in draft.deleted)
-    return planned + [PlannedCell(id=id, what="deleted", diff=_diff(draft, id)) for id in deleted]
+    return planned + [_deleted(draft.before[id], groups[id]) for id in deleted]
 
 
-def _diff(draft: Draft, id: str) -> str:
-    before = source_of(draft.before[id])
-    return unified_diff(before, "" if id in draft.deleted else draft.source(id))
+def _deleted(cell: Cell, group: int) -> PlannedCell:
+    return PlannedCell(
+        id=cell["id"],
+        what="deleted",
+        cell_type=cell["cell_type"],
+        before=source_of(cell),
+        after=None,
+        group=group,
+    )
 
 
 def _told(cell: PlannedCell) -> str:

@@ -46,6 +46,17 @@ class Runtime(ABC):
         """Whether the sandbox that runs may have executed something; that is lost with it."""
         return True
 
+    async def prepare(self, action: Action) -> Action | Observation:
+        """Find out what an action would do, before the gate and the person judge it.
+
+        Returns
+        -------
+        Action or Observation
+            The action, with what was found out; or its answer, where it cannot be done, which
+            then is told without asking anybody.
+        """
+        return action
+
     @abstractmethod
     async def run_action(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute one runnable action.

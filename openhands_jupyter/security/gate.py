@@ -16,8 +16,10 @@ from ..events import (
     Mode,
     Risk,
 )
+from ..events.notebooks import NotebookRead, NotebookWrite
 from .findings import highest
 from .input_rules import is_waiting
+from .notebook_rules import is_open
 from .paths import Places, PlacesElsewhere
 from .readonly import is_read_only
 from .risk import assess
@@ -26,7 +28,7 @@ Outcome = Literal["run", "ask", "refuse"]
 
 NO_SANDBOX = "No sandbox: this runs with all your rights"
 MODEL_RATING = "The model itself rates this {}"
-_READS = (FileReadAction, FileGlobAction, FileGrepAction)
+_READS = FileReadAction | FileGlobAction | FileGrepAction | NotebookRead
 ASK_REFUSES = (
     "Ask mode only reads: it runs no code and changes no files. "
     "Switch to Agent mode to let the agent do this."
@@ -65,7 +67,7 @@ class Gate:
     """
 
     def __init__(self, workspace: Path) -> None:
-        self._places = Places(workspace)
+        self._places = self._here = Places(workspace)
         self._kernel_names: dict[str, list[str]] = {}
 
     def work_elsewhere(self, folder: str) -> None:
@@ -90,7 +92,9 @@ class Gate:
             The action as the agent gave it; a ``risk`` that it carries is the model's own rating.
         mode
             ``ask`` runs what only reads, ``agent`` asks before anything of high risk, ``auto``
-            runs everything, but asks like ``agent`` where no sandbox is in force.
+            runs everything, but asks like ``agent`` where no sandbox is in force. Before a
+            notebook is changed that the person has open, ``ask`` and ``agent`` ask. What is done
+            to notebooks is not done in the sandbox, so all ask where one is outside the workspace.
         isolated
             Whether the action will run in a sandbox.
         online
@@ -105,26 +109,30 @@ class Gate:
         """
         if not action.runnable:
             return Verdict("run", Risk(level="low"))
-        risk = self._risk(action, isolated, online, running)
-        if mode == "ask" and not _only_reads(action):
+        risk, outside = self._risk(action, isolated, online, running)
+        on_notebook = isinstance(action, NotebookRead | NotebookWrite)
+        if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
+        if on_notebook and outside:
+            return Verdict("ask", risk)
         if mode == "auto" and isolated:
             return Verdict("run", risk)
-        return Verdict("ask" if risk.level == "high" else "run", risk)
+        return Verdict("ask" if risk.level == "high" or is_open(action) else "run", risk)
 
     def _risk(
         self, action: Action, isolated: bool, online: bool | None, running: str | None
-    ) -> Risk:
+    ) -> tuple[Risk, list[str]]:
+        on_notebook = isinstance(action, NotebookRead | NotebookWrite)
+        # The server's notebooks are here, wherever the sandbox is.
+        places = self._here if on_notebook else self._places
         try:
-            risk, outside = assess(
-                action, self._places, isolated, self._kernel_names, online, running
-            )
+            risk, outside = assess(action, places, isolated, self._kernel_names, online, running)
         except Exception as error:
             reason = f"Cannot be judged: the check failed ({type(error).__name__})"
             risk, outside = Risk(level="high", reasons=[reason]), []
-        if not isolated:
+        if not isolated or isinstance(action, NotebookRead):
             risk = _without_sandbox(action, risk, outside)
-        return _with_rating(risk, action.risk)
+        return _with_rating(risk, action.risk), outside
 
 
 def _only_reads(action: Action) -> bool:

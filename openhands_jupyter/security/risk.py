@@ -13,8 +13,10 @@ from ..events import (
     IPythonRunCellAction,
     Risk,
 )
+from ..events.notebooks import NotebookRead, NotebookWrite
 from .cells import check_cell, check_escape
 from .input_rules import check_input, is_waiting
+from .notebook_rules import check_notebook
 from .paths import Places
 from .python import check_python
 from .scene import Scene
@@ -74,6 +76,8 @@ def assess(
             scene.touch(path)
         case FileWriteAction(path=path) | FileEditAction(path=path):
             scene.write(path)
+        case _ if isinstance(action, NotebookRead | NotebookWrite):
+            check_notebook(scene, action)
         case _:
             scene.add("high", "Cannot be judged: there are no rules for {}", type(action).__name__)
     return scene.findings.risk(), scene.reads_outside

@@ -120,7 +120,11 @@ class Services:
         from ..session import SessionManager
 
         return SessionManager(
-            self.config, log=self.log, on_event=self._on_event, make_host=self._make_host
+            self.config,
+            log=self.log,
+            on_event=self._on_event,
+            make_host=self._make_host,
+            notebooks=self.notebooks,
         )
 
     @cached_property

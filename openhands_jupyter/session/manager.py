@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -23,6 +24,7 @@ from ..events.stream import Listener
 from ..llm.base import LanguageModel
 from ..llm.gateway import GatewayModel, ModelGateway
 from ..llm.tour import TOUR_NAME, TourModel
+from ..notebooks.notebooks import Notebooks, notebooks_in
 from ..runtime import check_workspace
 from ..runtime.checkpoints import Shelf
 from ..runtime.kernel_host import MakeHost
@@ -49,6 +51,8 @@ class SessionManager:
         Told every event of every session that is open; see `EventStream.add_listener`.
     make_host
         Makes where a session's kernel is shown to the person; None for nowhere.
+    notebooks
+        The way to each notebook; None where there is no server, only files.
     """
 
     def __init__(
@@ -58,8 +62,10 @@ class SessionManager:
         log: logging.Logger = _log,
         on_event: Listener = lambda event: None,
         make_host: MakeHost | None = None,
+        notebooks: Notebooks | None = None,
     ) -> None:
         self._config = config
+        self._given_notebooks = notebooks
         self._log = log
         self._on_event = on_event
         self._make_host = make_host
@@ -214,6 +220,11 @@ class SessionManager:
             return self._tour
         return GatewayModel(self._gateway, self._config.model_config(name))
 
+    @cached_property
+    def _notebooks(self) -> Notebooks:
+        """The way to each notebook; without a server, made when the first one is asked for."""
+        return self._given_notebooks or notebooks_in(self._config.root)
+
     async def _load(self, info: SessionInfo) -> Session:
         """Open the log and fold it; the caller holds the session's lock."""
         folder = self._config.sessions_folder / info.id
@@ -224,7 +235,13 @@ class SessionManager:
         try:
             state = await asyncio.to_thread(_fold, stream)
             session = Session(
-                stream, state, info, self._config, self.resolve_model, self._make_host
+                stream,
+                state,
+                info,
+                self._config,
+                self.resolve_model,
+                lambda: self._notebooks,
+                self._make_host,
             )
         except BaseException:
             await stream.close()

@@ -35,6 +35,7 @@ from ..events import (
     UserMessageAction,
 )
 from ..llm.base import LanguageModel
+from ..notebooks.notebooks import Notebooks
 from ..runtime.environment import packages
 from ..runtime.kernel_host import MakeHost
 from ..security import Gate
@@ -43,6 +44,9 @@ from .files import SessionFiles, make_checkpointing
 from .info import SessionInfo, write_info
 from .model import SessionModel
 from .network import SessionNetwork
+from .notebook_actions import NotebookActions
+from .notebook_places import NotebookPlaces
+from .routing import RoutingRuntime
 from .runtime import make_runtime
 
 TITLE_LENGTH = 60
@@ -76,6 +80,7 @@ class Session:
         info: SessionInfo,
         config: Config,
         resolve: Callable[[str], LanguageModel],
+        notebooks: Callable[[], Notebooks],
         make_host: MakeHost | None = None,
     ) -> None:
         self.id = info.id
@@ -105,8 +110,16 @@ class Session:
         self._runtime = make_runtime(config, info, state, self.network.way_out, self._kernel_host)
         checkpoints = make_checkpointing(config, info, stream, state.files)
         self.files = SessionFiles(stream, state.files, checkpoints)
+        actions = NotebookActions(
+            notebooks, NotebookPlaces(config.root, workspace), state, info.id, stream.masker
+        )
         self.controller = AgentController(
-            stream, state, agent, Gate(workspace), self._runtime, checkpoints
+            stream,
+            state,
+            agent,
+            Gate(workspace),
+            RoutingRuntime(self._runtime, actions),
+            checkpoints,
         )
         stream.add_listener(self.network.on_event)
         stream.add_listener(self._on_event)

@@ -19,10 +19,21 @@ from openhands_jupyter.events import (
     FileWriteAction,
     FinishAction,
     IPythonRunCellAction,
+    NewCell,
+    NotebookCreateAction,
+    NotebookEditAction,
+    NotebookListAction,
+    NotebookOutlineAction,
+    NotebookOutputAction,
+    NotebookReadAction,
+    NotebookSaveAction,
+    NotebookSearchAction,
     Task,
     TaskTrackingAction,
 )
 
+DELETE = {"op": "delete", "id": "abcd", "expect_rev": "1"}
+INSERT = {"op": "insert", "type": "code", "source": "x", "after": "@0"}
 CALLS = [
     ("execute_ipython_cell", {"code": "1+1"}, IPythonRunCellAction(code="1+1")),
     (
@@ -62,6 +73,45 @@ CALLS = [
         FileEditAction(path="a", command="insert", new_str="y", insert_line=3),
     ),
     ("edit_file", {"path": "a", "command": "undo"}, FileEditAction(path="a", command="undo")),
+    ("nb_list", {}, NotebookListAction()),
+    ("nb_list", {"glob": "a*", "open_only": True}, NotebookListAction(glob="a*", open_only=True)),
+    (
+        "nb_outline",
+        {"path": "a.ipynb", "from": 3, "limit": 9, "query": "x"},
+        NotebookOutlineAction(path="a.ipynb", first=3, limit=9, query="x"),
+    ),
+    ("nb_read", {"path": "a.ipynb"}, NotebookReadAction(path="a.ipynb")),
+    (
+        "nb_read",
+        {"path": "a.ipynb", "cells": ["@1"], "outputs": "none", "first_line": 7},
+        NotebookReadAction(path="a.ipynb", cells=["@1"], outputs="none", first_line=7),
+    ),
+    (
+        "nb_search",
+        {"path": "a.ipynb", "pattern": "x", "regex": True, "in": "both"},
+        NotebookSearchAction(path="a.ipynb", pattern="x", is_regex=True, where="both"),
+    ),
+    (
+        "read_output",
+        {"path": "a.ipynb", "handle": "out:c/0", "lines": 5, "as": "table"},
+        NotebookOutputAction(path="a.ipynb", handle="out:c/0", lines=5, form="table"),
+    ),
+    (
+        "nb_edit",
+        {"path": "a.ipynb", "ops": [DELETE, INSERT], "why": "tidy", "expect_nb_rev": "0"},
+        NotebookEditAction(
+            path="a.ipynb",
+            operations=[DELETE, INSERT],
+            why="tidy",
+            expect_nb_rev="0",
+        ),
+    ),
+    (
+        "nb_create",
+        {"path": "a.ipynb", "kernel": "ir", "cells": [{"type": "raw", "source": "x"}]},
+        NotebookCreateAction(path="a.ipynb", kernel="ir", cells=[NewCell(type="raw", source="x")]),
+    ),
+    ("nb_save", {"path": "a.ipynb"}, NotebookSaveAction(path="a.ipynb")),
     ("think", {"thought": "hm"}, AgentThinkAction(thought="hm")),
     (
         "update_plan",

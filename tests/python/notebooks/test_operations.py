@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from openhands_jupyter.errors import Conflict, Invalid, NotFound
 from openhands_jupyter.notebooks.changes import Applied, DeleteCell, SetCell, apply
-from openhands_jupyter.notebooks.operations import operations_from
+from openhands_jupyter.notebooks.operations import Insert, operations_from
 from openhands_jupyter.notebooks.planning import CellsChanged, Plan, plan
 from openhands_jupyter.notebooks.revisions import cell_rev, notebook_rev
 
@@ -529,3 +529,61 @@ def test_the_parts_of_a_split_are_the_whole(lines: list[str], data: st.DataObjec
     parts = after(cells, {"op": "split", "id": "cell-1", "lines": sorted(starts)})
     assert "\n".join(sources(parts)) == cells[0]["source"]
     assert [len(part["outputs"]) for part in parts] == [0] * len(starts) + [1]
+
+
+def test_cells_that_are_linked_by_operations_are_one_group() -> None:
+    cells = [_cell(id) for id in ("aaaa", "bbbb", "cccc", "dddd", "eeee")]
+    revs = {cell["id"]: cell_rev(cell) for cell in cells}
+    operations = operations_from(
+        [
+            {"op": "merge", "cells": [{"id": i, "expect_rev": revs[i]} for i in ("aaaa", "bbbb")]},
+            {"op": "move", "id": "dddd", "before": "cccc"},
+            {"op": "tag", "id": "aaaa", "expect_rev": revs["aaaa"], "add": ["t"]},
+            {"op": "split", "id": "eeee", "expect_rev": revs["eeee"], "lines": [2]},
+            {"op": "insert", "type": "code", "source": "new", "after": "@2"},
+        ]
+    )
+    made = plan(cells, operations, revs)
+    groups = {cell.id: cell.group for cell in made.cells}
+    (part,), (new,) = made.parts[3].made, made.parts[4].made
+    assert groups["aaaa"] == groups["bbbb"]
+    assert groups["eeee"] == groups[part]
+    assert len({groups[id] for id in ("aaaa", "dddd", "eeee", new)}) == 4
+    assert isinstance(made.parts[4].operation, Insert)
+    assert made.parts[4].operation.after == "cccc"
+
+    left = made.without({"bbbb", part})
+    again = plan(cells, [p.operation for p in left], revs, made=[p.made for p in left])
+    assert {cell.id for cell in again.edits()} == {"dddd", new}
+    assert [cell.id for cell in again.cells if cell.what == "inserted"] == [new]
+
+
+def test_other_texts_in_place_of_those_that_were_planned() -> None:
+    cells = [_cell("aaaa"), _cell("bbbb"), _cell("cccc")]
+    revs = {cell["id"]: cell_rev(cell) for cell in cells}
+    operations = operations_from(
+        [
+            {"op": "replace", "id": "aaaa", "expect_rev": revs["aaaa"], "source": "agent"},
+            {"op": "move", "id": "bbbb"},
+            {"op": "insert", "type": "markdown", "source": "agent"},
+        ]
+    )
+    made = plan(cells, operations, revs)
+    (new,) = made.parts[2].made
+    mine = made.with_sources({"aaaa": "one", "bbbb": "two", new: "three"})
+    after = [dict(cell) for cell in cells]
+    assert isinstance(apply(after, mine.change), Applied)
+    assert {cell["id"]: cell["source"] for cell in after} == {
+        "aaaa": "one",
+        "bbbb": "two",
+        "cccc": "cccc\nmore",
+        new: "three",
+    }
+    assert {cell.id: (cell.after, cell.rev) for cell in mine.cells} == {
+        cell["id"]: (cell["source"], cell_rev(cell)) for cell in after if cell["id"] != "cccc"
+    }
+    assert made.with_sources({}) is made
+
+
+def _cell(id: str) -> dict[str, Any]:
+    return {"id": id, "cell_type": "code", "source": f"{id}\nmore", "metadata": {}, "outputs": []}

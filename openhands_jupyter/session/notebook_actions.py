@@ -1,0 +1,277 @@
+"""What the agent does with notebooks: executed by the server, not in the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from ..controller.log import error_observation
+from ..errors import NotFound, OpenHandsError
+from ..events import (
+    Action,
+    CellEdit,
+    Masker,
+    NotebookCreateAction,
+    NotebookEditAction,
+    NotebookEditObservation,
+    NotebookListAction,
+    NotebookObservation,
+    NotebookOutlineAction,
+    NotebookOutputAction,
+    NotebookReadAction,
+    NotebookSaveAction,
+    NotebookSearchAction,
+    Observation,
+    ReadCell,
+    State,
+)
+from ..events.notebooks import NotebookRead, NotebookWrite
+from ..notebooks.document import Document, Snapshot
+from ..notebooks.notebooks import Notebooks
+from ..notebooks.provenance import KEY, Provenance
+from ..notebooks.readings import Readings
+from ..notebooks.revisions import cell_rev, notebook_rev
+from ..notebooks.showing import cells_text, list_text, outline_text, output_text, search_text
+from .notebook_edits import NotebookEdits
+from .notebook_places import NotebookPlaces
+
+
+class NotebookActions:
+    """Executes the actions of one session on notebooks, and holds what it has read of them.
+
+    Parameters
+    ----------
+    notebooks
+        Gives the way to each notebook.
+    places
+        Maps the agent's paths.
+    state
+        The session; what the person decides is there, and what was read before a restart.
+    session
+        Its id.
+    masker
+        Knows the secrets.
+    """
+
+    def __init__(
+        self,
+        notebooks: Callable[[], Notebooks],
+        places: NotebookPlaces,
+        state: State,
+        session: str,
+        masker: Masker,
+    ) -> None:
+        self._notebooks = notebooks
+        self._places = places
+        self._state = state
+        self._session = session
+        self._masker = masker
+        self._readings = Readings()
+        self._edits = NotebookEdits(self._readings, state, masker)
+        self._remember()
+
+    def _remember(self) -> None:
+        """Know again what was read before a restart; sources are not needed for that."""
+        for event in self._state.history:
+            if not isinstance(event, NotebookObservation | NotebookEditObservation):
+                continue
+            path = self._places.contents_path(event.path) or ""
+            if isinstance(event, NotebookObservation):
+                for cell in event.read:
+                    self._readings.note(path, cell.id, cell.rev)
+                continue
+            for edit in event.cells:
+                if edit.after is None:
+                    self._readings.forget_cell(path, edit.id)
+                elif edit.what == "inserted" or edit.id in self._readings.revs(path):
+                    rev = cell_rev({"cell_type": edit.cell_type, "source": edit.after})
+                    self._readings.note(path, edit.id, rev)
+
+    async def prepare(self, action: Action) -> Action | Observation:
+        """Plan an action before the gate sees it; see `Runtime.prepare`."""
+        try:
+            match action:
+                case NotebookEditAction():
+                    return await self._edits.prepare(action, await self._open(action.path))
+                case NotebookSaveAction():
+                    document = await self._open(action.path)
+                    return msgspec.structs.replace(action, delivery=document.delivery)
+                case NotebookCreateAction():
+                    await self._require_in_workspace(action.path)
+                case NotebookListAction():
+                    pass
+                case _:
+                    await self._open(_path_of(action))
+        except OpenHandsError as error:
+            return error_observation(error)
+        return action
+
+    async def run(self, action: Action) -> Observation:
+        """Execute an action that was prepared; see `Runtime.run_action`."""
+        try:
+            match action:
+                case NotebookEditAction():
+                    document = await self._open(action.path)
+                    return await self._edits.make(action, document, self._provenance(action))
+                case NotebookCreateAction():
+                    return await self._create(action)
+                case NotebookSaveAction():
+                    document = await self._open(action.path)
+                    await document.save()
+                    return await self._saved(action, document)
+                case NotebookListAction():
+                    return NotebookObservation(path="", content=await self._list(action))
+                case _:
+                    return await self._look(action)
+        except OpenHandsError as error:
+            return error_observation(error)
+
+    # Reading
+
+    async def _open(self, path: str) -> Document:
+        """The notebook; one outside the workspace only where a person has it open."""
+        place = await asyncio.to_thread(self._places.find, path)
+        document = await self._notebooks().open(place.path)
+        if document.delivery == "disk" and not place.in_workspace:
+            raise _outside(path)
+        return document
+
+    async def _require_in_workspace(self, path: str) -> str:
+        place = await asyncio.to_thread(self._places.find, path)
+        if not place.in_workspace:
+            raise _outside(path)
+        return place.path
+
+    async def _look(self, action: Action) -> NotebookObservation:
+        path = _path_of(action)
+        document = await self._open(path)
+        snapshot = await document.read()
+        masker, read = self._masker, list[ReadCell]()
+        match action:
+            case NotebookOutlineAction(first=first, limit=limit, query=query):
+                content = await asyncio.to_thread(
+                    outline_text, snapshot, masker, first, limit, query
+                )
+            case NotebookReadAction():
+                content, read = await asyncio.to_thread(self._read, action, snapshot)
+            case NotebookSearchAction():
+                content = await asyncio.to_thread(search_text, snapshot, action, masker)
+            case NotebookOutputAction():
+                content = await asyncio.to_thread(output_text, snapshot, action, masker)
+            case _:
+                raise TypeError(f"{type(action).__name__} is not about notebooks")
+        return NotebookObservation(path=path, content=content, read=read)
+
+    def _read(self, action: NotebookReadAction, snapshot: Snapshot) -> tuple[str, list[ReadCell]]:
+        content, shown = cells_text(
+            snapshot, action.cells, action.outputs, action.first_line, self._masker
+        )
+        whole = [
+            ReadCell(id=cell.id, rev=cell.rev)
+            for cell in shown
+            if self._readings.note_page(snapshot.path, cell.id, cell.rev, cell.source, cell.page)
+        ]
+        return content, whole
+
+    async def _list(self, action: NotebookListAction) -> str:
+        notebooks, places = self._notebooks(), self._places
+
+        def fits(path: str) -> bool:
+            shown = places.shown(path)
+            name = shown if "/" in action.glob else shown.rpartition("/")[2]
+            return not action.glob or fnmatch.fnmatchcase(name, action.glob)
+
+        opened = [n for n in notebooks.open_in_browser() if fits(n.path)]
+        found: list[str] = []
+        more = False
+        if not action.open_only:
+            found, more = await notebooks.files(places.folder, fits)
+        open_paths = {notebook.path for notebook in opened}
+        rest = [places.shown(path) for path in found if path not in open_paths]
+        return list_text([(places.shown(n.path), n) for n in opened], rest, more)
+
+    def _provenance(self, action: Action) -> Provenance:
+        return Provenance(
+            session=self._session,
+            event=action.id,
+            model=action.llm.model if action.llm else "",
+            approver="user" if action.id in self._state.decisions else "nobody",
+            time=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    # Making and saving
+
+    async def _create(self, action: NotebookCreateAction) -> Observation:
+        path = await self._require_in_workspace(action.path)
+        mark = msgspec.to_builtins(self._provenance(action))
+        cells = [_new_cell(cell.type, cell.source, {KEY: mark}) for cell in action.cells]
+        kernel = action.kernel or "python3"
+        await self._notebooks().create(
+            path,
+            {
+                "nbformat": 4,
+                "nbformat_minor": 5,
+                "metadata": {"kernelspec": {"name": kernel, "display_name": kernel}},
+                "cells": cells,
+            },
+        )
+        edits = []
+        for position, cell in enumerate(cells):
+            self._readings.note(path, cell["id"], cell_rev(cell), cell["source"])
+            edits.append(
+                CellEdit(
+                    id=cell["id"],
+                    what="inserted",
+                    cell_type=cell["cell_type"],
+                    after=cell["source"],
+                    position=position,
+                    group=position,
+                )
+            )
+        revs = "".join(f"\n{cell['id']}: rev {cell_rev(cell)}" for cell in cells)
+        nb_rev = notebook_rev(cells)
+        return NotebookEditObservation(
+            path=action.path,
+            delivery="disk",
+            nb_rev=nb_rev,
+            cells=edits,
+            content=f"Made {action.path}; nb_rev {nb_rev}.{revs}",
+        )
+
+    async def _saved(self, action: NotebookSaveAction, document: Document) -> Observation:
+        return NotebookEditObservation(
+            path=action.path,
+            delivery=document.delivery,
+            nb_rev=(await document.read()).nb_rev,
+            content=f"Saved {action.path}.",
+        )
+
+
+def _path_of(action: Action) -> str:
+    assert isinstance(action, NotebookRead | NotebookWrite)
+    assert not isinstance(action, NotebookListAction)
+    return action.path
+
+
+def _outside(path: str) -> NotFound:
+    return NotFound(
+        "notebook_out_of_reach",
+        f"{path} is outside the workspace, and the person does not have it open.",
+        "Ask the person to open it, or to put it into the workspace.",
+    )
+
+
+def _new_cell(cell_type: str, source: str, metadata: dict[str, Any]) -> dict[str, Any]:
+    cell = {
+        "id": uuid4().hex[:8],
+        "cell_type": cell_type,
+        "metadata": metadata,
+        "source": source.replace("\r\n", "\n").replace("\r", "\n"),
+    }
+    return {**cell, "outputs": [], "execution_count": None} if cell_type == "code" else cell

@@ -1,0 +1,267 @@
+"""Edits of notebooks: planned for the person to see, and made as the person decided."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ..errors import Conflict, Invalid
+from ..events import (
+    Action,
+    CellEdit,
+    Masker,
+    NotebookEditAction,
+    NotebookEditObservation,
+    Observation,
+    State,
+)
+from ..events.masking import MASK
+from ..events.shown import as_data
+from ..notebooks.cells import Cell
+from ..notebooks.changes import Applied, CellMismatch, apply
+from ..notebooks.conflicts import told_of_conflicts, wanted_sources
+from ..notebooks.document import Document, OutcomeUnknown, Snapshot
+from ..notebooks.graph import NameGraph, is_python
+from ..notebooks.operations import Operation, operations_from
+from ..notebooks.planning import CellsChanged, Part, Plan, plan
+from ..notebooks.provenance import Provenance, signed
+from ..notebooks.reading import page
+from ..notebooks.readings import Readings
+
+MOST_STALE = 30
+"""Stale cells that are told of one edit."""
+
+_WHERE = {
+    "tab": "Made in the notebook that the person has open; it is not saved yet.",
+    "room": "Made in the notebook that people share.",
+    "disk": "Written to the file.",
+}
+
+
+class _Planned(NamedTuple):
+    """An edit that was planned, and what the gate and the person see of it."""
+
+    plan: Plan
+    cells: list[CellEdit]
+
+
+class _Decided(NamedTuple):
+    """What is to be made of a plan.
+
+    Attributes
+    ----------
+    parts
+        What is left of it.
+    rejected
+        Ids of the cells that stay as they are.
+    sources
+        The person's own texts, by id.
+    """
+
+    parts: list[Part]
+    rejected: list[str]
+    sources: dict[str, str]
+
+
+class NotebookEdits:
+    """Plans and makes the edits of one session.
+
+    Parameters
+    ----------
+    readings
+        What the session has read; kept up to date with what it writes.
+    state
+        The session, for what the person decides.
+    masker
+        Knows the secrets.
+    """
+
+    def __init__(self, readings: Readings, state: State, masker: Masker) -> None:
+        self._readings = readings
+        self._state = state
+        self._masker = masker
+        self._planned: _Planned | None = None
+
+    async def prepare(self, action: NotebookEditAction, document: Document) -> Action | Observation:
+        """Find out what becomes of each cell; errors are those of `plan`.
+
+        Returns
+        -------
+        Action or Observation
+            The action with its cells; the answer where there is nothing to be done.
+        """
+        if MASK in str(action.operations):
+            raise Invalid(
+                "masked_text",
+                f"The text holds {MASK}, which stands in the place of a secret.",
+                "Patch what is around it: the secret itself then stays as it is.",
+            )
+        operations = operations_from(action.operations)
+        made, snapshot = await self._plan(document, operations, action.expect_nb_rev)
+        if not made.change.steps:
+            return NotebookEditObservation(
+                path=action.path,
+                delivery=document.delivery,
+                nb_rev=snapshot.nb_rev,
+                content="Nothing was changed, because everything is so already.",
+            )
+        self._planned = _Planned(made, made.edits())
+        return msgspec.structs.replace(
+            action, cells=self._planned.cells, delivery=document.delivery
+        )
+
+    async def make(
+        self, action: NotebookEditAction, document: Document, provenance: Provenance
+    ) -> Observation:
+        """Make what was planned, as far as the person accepts it.
+
+        It is planned anew, on the notebook as it is now, which is not changed where a cell is not
+        as it was.
+
+        Raises
+        ------
+        OpenHandsError
+            When nothing was changed, or nobody knows.
+        """
+        planned, self._planned = self._planned, None
+        if planned is None or planned.cells is not action.cells:
+            raise Conflict("not_planned", "The edit was not planned.", "Ask for it again.")
+        decided = self._decided(action, planned.plan)
+        if not decided.parts:
+            return NotebookEditObservation(
+                path=action.path,
+                delivery=document.delivery,
+                nb_rev=(await document.read()).nb_rev,
+                rejected=decided.rejected,
+                content="The person rejected every cell of it. Nothing was changed.",
+            )
+        operations = [part.operation for part in decided.parts]
+        ids = [part.made for part in decided.parts]
+        made, before = await self._plan(document, operations, action.expect_nb_rev, ids)
+        made = made.with_sources(decided.sources)
+        result = await self._deliver(document, made, provenance, operations)
+        made = msgspec.structs.replace(made, nb_rev=result.nb_rev)
+        self._note(document.path, made, result)
+        content = await asyncio.to_thread(self._told, document, made, before, decided)
+        return NotebookEditObservation(
+            path=action.path,
+            delivery=document.delivery,
+            nb_rev=result.nb_rev,
+            cells=made.edits(),
+            rejected=decided.rejected,
+            content=content,
+        )
+
+    async def _plan(
+        self,
+        document: Document,
+        operations: Sequence[Operation],
+        expect_nb_rev: str,
+        made: Sequence[Sequence[str]] = (),
+    ) -> tuple[Plan, Snapshot]:
+        """A plan for the notebook as it is now, and how that is."""
+        snapshot = await document.read()
+        try:
+            planned = await asyncio.to_thread(
+                plan,
+                snapshot.cells,
+                operations,
+                self._readings.revs(document.path),
+                expect_nb_rev=expect_nb_rev or None,
+                made=made,
+            )
+        except CellsChanged as error:
+            raise await self._conflict(document.path, error.cells, operations) from None
+        return planned, snapshot
+
+    async def _deliver(
+        self,
+        document: Document,
+        made: Plan,
+        provenance: Provenance,
+        operations: Sequence[Operation],
+    ) -> Applied:
+        try:
+            result = await document.change(signed(made.change, provenance))
+        except OutcomeUnknown:
+            self._readings.forget(document.path)
+            raise
+        if isinstance(result, Applied):
+            return result
+        raise await self._conflict(document.path, result.cells, operations)
+
+    async def _conflict(
+        self, path: str, cells: Sequence[CellMismatch], operations: Sequence[Operation]
+    ) -> Conflict:
+        """What an agent is told where somebody else was faster."""
+        if not cells:
+            return Conflict(
+                "notebook_changed",
+                "The notebook changed meanwhile, so nothing was done.",
+                "Get its outline again, and use the new revision.",
+            )
+        bases = self._readings.sources(path)
+
+        def tell() -> str:
+            wanted = wanted_sources(operations, bases)
+            mask = self._masker.value
+            return told_of_conflicts(mask(list(cells)), mask(bases), mask(wanted))
+
+        error = CellsChanged(list(cells))
+        told = as_data(await asyncio.to_thread(tell))
+        return Conflict(error.code, f"{error.message}\n{told}".rstrip(), error.hint)
+
+    def _decided(self, action: NotebookEditAction, planned: Plan) -> _Decided:
+        decision = self._state.decisions.get(action.id)
+        cells = (decision.cells if decision else None) or []
+        refused = {cell.id for cell in cells if cell.decision == "reject"}
+        groups = {cell.group for cell in planned.cells if cell.id in refused}
+        rejected = [cell.id for cell in action.cells if cell.group in groups]
+        sources = {
+            cell.id: cell.source
+            for cell in cells
+            if cell.source is not None and cell.id not in rejected
+        }
+        return _Decided(planned.without(refused), rejected, sources)
+
+    def _note(self, path: str, made: Plan, result: Applied) -> None:
+        """What the agent wrote, it need not read."""
+        known = self._readings.revs(path)
+        for cell in made.cells:
+            if cell.after is None:
+                self._readings.forget_cell(path, cell.id)
+            elif cell.what == "inserted" or cell.id in known:
+                rev = result.revs.get(cell.id, cell.rev or "")
+                self._readings.note(path, cell.id, rev, cell.after)
+
+    def _told(self, document: Document, made: Plan, before: Snapshot, decided: _Decided) -> str:
+        """What the agent is told of an edit that was made."""
+        masked: Plan = self._masker.value(made)
+        told = [_WHERE[document.delivery], as_data(masked.told()).rstrip()]
+        if decided.rejected:
+            rejected = ", ".join(decided.rejected)
+            told.append(f"The person rejected these cells, which stay as they were: {rejected}.")
+        for id, source in decided.sources.items():
+            text = as_data(page(self._masker.text(source)).text).rstrip()
+            told.append(f"The person gave cell {id} another text than you:\n{text}")
+        if stale := _stale(made, before):
+            told.append(f"Stale now, because they use what was changed: {stale}.")
+        return "\n".join(told)
+
+
+def _stale(made: Plan, before: Snapshot) -> str:
+    """The cells that an edit makes stale, with the names that they take."""
+    if not is_python(before.metadata):
+        return ""
+    after: list[Cell] = list(before.cells)
+    apply(after, made.change)
+    found = [
+        f"{cell.id} ({', '.join(cell.names[:5])})"
+        for cell in NameGraph(after).stale_since(NameGraph(before.cells))
+        if not cell.edited
+    ]
+    more = len(found) - MOST_STALE
+    return ", ".join(found[:MOST_STALE]) + (f" and {more} more" if more > 0 else "")

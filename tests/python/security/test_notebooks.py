@@ -1,0 +1,85 @@
+"""The gate on what is done to notebooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from openhands_jupyter.events import (
+    Action,
+    CellEdit,
+    Mode,
+    NotebookCreateAction,
+    NotebookEditAction,
+    NotebookListAction,
+    NotebookReadAction,
+    NotebookSaveAction,
+    RiskLevel,
+)
+from openhands_jupyter.security import Gate
+from openhands_jupyter.security.gate import Outcome
+
+PATCH = [{"op": "patch"}]
+GONE = [CellEdit(id="c0ffee", what="deleted", cell_type="code", before="x")]
+
+LIST = NotebookListAction()
+READ = NotebookReadAction(path="a.ipynb")
+READ_OUTSIDE = NotebookReadAction(path="../a.ipynb")
+CREATE = NotebookCreateAction(path="a.ipynb")
+EDIT_CLOSED = NotebookEditAction(path="a.ipynb", operations=PATCH, delivery="disk")
+EDIT_OPEN = NotebookEditAction(path="a.ipynb", operations=PATCH, delivery="tab")
+EDIT_SHARED = NotebookEditAction(path="a.ipynb", operations=PATCH, delivery="room")
+EDIT_OUTSIDE = NotebookEditAction(path="../a.ipynb", operations=PATCH, delivery="tab")
+DELETE = NotebookEditAction(
+    path="a.ipynb", operations=[{"op": "delete"}], delivery="disk", cells=GONE
+)
+MERGE = NotebookEditAction(
+    path="a.ipynb", operations=[{"op": "merge"}], delivery="disk", cells=GONE
+)
+SAVE_OPEN = NotebookSaveAction(path="a.ipynb", delivery="tab")
+
+
+@pytest.mark.parametrize(
+    ("action", "level", "ask", "agent", "auto"),
+    [
+        (LIST, "low", "run", "run", "run"),
+        (READ, "low", "run", "run", "run"),
+        (READ_OUTSIDE, "high", "ask", "ask", "ask"),
+        (CREATE, "low", "refuse", "run", "run"),
+        (EDIT_CLOSED, "low", "refuse", "run", "run"),
+        (EDIT_OPEN, "medium", "ask", "ask", "run"),
+        (EDIT_SHARED, "medium", "ask", "ask", "run"),
+        (EDIT_OUTSIDE, "high", "ask", "ask", "ask"),
+        (DELETE, "high", "refuse", "ask", "run"),
+        (MERGE, "low", "refuse", "run", "run"),
+        (SAVE_OPEN, "medium", "ask", "ask", "run"),
+    ],
+)
+def test_each_mode(
+    tmp_path: Path, action: Action, level: RiskLevel, ask: Outcome, agent: Outcome, auto: Outcome
+) -> None:
+    gate = Gate(tmp_path)
+    outcomes: dict[Mode, Outcome] = {"ask": ask, "agent": agent, "auto": auto}
+    for mode, outcome in outcomes.items():
+        verdict = gate.check(action, mode=mode, isolated=True)
+        assert (verdict.outcome, verdict.risk.level) == (outcome, level), mode
+
+
+def test_the_reasons_name_what_is_deleted(tmp_path: Path) -> None:
+    verdict = Gate(tmp_path).check(DELETE, mode="agent", isolated=True)
+    assert verdict.risk.reasons == ["Deletes cells: c0ffee"]
+
+
+def test_without_a_sandbox_only_reading_is_not_asked_for(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    assert gate.check(READ, mode="auto", isolated=False).outcome == "run"
+    for action in (CREATE, EDIT_CLOSED, EDIT_OPEN, SAVE_OPEN):
+        assert gate.check(action, mode="auto", isolated=False).outcome == "ask"
+
+
+def test_the_servers_notebooks_are_here_where_the_sandbox_is_elsewhere(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    gate.work_elsewhere("/remote/folder")
+    assert gate.check(READ, mode="agent", isolated=True).outcome == "run"
+    assert gate.check(READ_OUTSIDE, mode="agent", isolated=True).outcome == "ask"

@@ -1,0 +1,42 @@
+"""Notebook tools without a server, as on the command line: the files themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from model_server.script import call
+from notebook_contract import FIRST, USUAL, rev
+from session_tools import events, until
+
+from openhands_jupyter.events import NotebookEditObservation, NotebookObservation
+
+PATCH = {"op": "patch", "id": "first-cell", "expect_rev": rev(FIRST), "old": "1", "new": "2"}
+
+
+@pytest.mark.sandbox
+async def test_the_file_is_read_and_changed(
+    manager, model_server, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    file = workspace / "folder" / "a.ipynb"
+    file.parent.mkdir()
+    file.write_text(json.dumps(USUAL))
+    path = "folder/a.ipynb"
+    model_server.play(
+        call("nb_list"),
+        call("nb_read", path=path),
+        call("nb_edit", path=path, ops=[PATCH]),
+        call("finish", message="Done."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("Change it")
+        await until(session, "finished")
+        listed, read = events(session, NotebookObservation)
+        (changed,) = events(session, NotebookEditObservation)
+    assert path in listed.content
+    assert "x = 1" in read.content
+    assert changed.delivery == "disk"
+    assert "".join(json.loads(file.read_text())["cells"][0]["source"]) == "x = 2\n"
