@@ -82,17 +82,18 @@ export function CellHead(props: {
           {revealOnOneLine(note)}
         </span>
       ))}
-      <span className="jp-OpenHands-grow" />
-      {children}
-      {file !== null && (
-        <button
-          type="button"
-          className="jp-OpenHands-textButton"
-          onClick={() => showCell(file, cell.id)}
-        >
-          {trans.__('Show cell')}
-        </button>
-      )}
+      <span className="jp-OpenHands-cellButtons">
+        {children}
+        {file !== null && (
+          <button
+            type="button"
+            className="jp-OpenHands-textButton"
+            onClick={() => showCell(file, cell.id)}
+          >
+            {trans.__('Show cell')}
+          </button>
+        )}
+      </span>
     </header>
   );
 }
