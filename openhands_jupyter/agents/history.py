@@ -23,6 +23,7 @@ from ..events import (
     UserMessageAction,
 )
 from ..llm.base import Message, ToolCall
+from .context import with_context
 from .restored import note_of_replay, note_of_restore
 from .results import access_changed, refusal, result
 from .tools import arguments_of
@@ -117,12 +118,13 @@ class PromptHistory:
 
     def _add_user_message(self, event: UserMessageAction) -> None:
         """A message answers the agent's question, if it asked one with a tool call."""
+        said = with_context(event.content, event.context)
         if self._question:
             turn, call_id = self._question
-            turn.results[call_id] = event.content
+            turn.results[call_id] = said
             self._question = None
         else:
-            self._entries.append(Message(role="user", content=event.content))
+            self._entries.append(Message(role="user", content=said))
 
     def _add_note(self, text: str) -> None:
         self._entries.append(Message(role="user", content=text))

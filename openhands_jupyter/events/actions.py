@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from .context import MessageContext
 from .event import Action, Blob, Source
 
 Mode = Literal["ask", "agent", "auto"]
@@ -17,11 +18,18 @@ TaskStatus = Literal["todo", "in_progress", "done"]
 
 
 class UserMessageAction(Action, frozen=True, kw_only=True, tag=True):
-    """The person says something to the agent."""
+    """The person says something to the agent.
+
+    Attributes
+    ----------
+    context
+        What their notebooks were like, as far as they let it go with the message.
+    """
 
     usual_source: ClassVar[Source] = "user"
 
     content: str
+    context: list[MessageContext] = []
 
 
 class AgentMessageAction(Action, frozen=True, kw_only=True, tag=True):

@@ -33,6 +33,7 @@ from ..config.settings import (
 from ..events import CellDecision, Command, Decision, Mode, NetworkAccess
 from ..hosts import Preset
 from ..notebooks.drafts import LONGEST_SOURCE
+from .context import SentContext
 
 Title = Annotated[str, Meta(max_length=200)]
 Content = Annotated[str, Meta(min_length=1, max_length=1_000_000)]
@@ -70,6 +71,7 @@ class NewMessage(_Body, frozen=True, kw_only=True):
     """What the person says."""
 
     content: Content
+    context: SentContext = []
 
 
 class DecisionOnCell(_Body, frozen=True, kw_only=True):
@@ -116,6 +118,7 @@ class ClientMessage(_Body, frozen=True, kw_only=True, tag_field="type", tag="Use
     """A message, as a client's event."""
 
     content: Content
+    context: SentContext = []
 
 
 class ClientDecision(_Body, frozen=True, kw_only=True, tag_field="type", tag="ConfirmationAction"):

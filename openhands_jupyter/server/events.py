@@ -19,6 +19,7 @@ from .bodies import (
     EventsQuery,
     decisions_of,
 )
+from .context import as_events
 
 CHUNK = 1024 * 1024
 CLIENT_TYPES = (
@@ -66,7 +67,7 @@ class EventsHandler(ApiHandler):
         status = 201
         match event:
             case ClientMessage():
-                id = session.send_message(event.content)
+                id = session.send_message(event.content, as_events(event.context))
             case ClientDecision():
                 id, new = session.confirm(
                     event.cause, event.decision, event.reason, decisions_of(event)

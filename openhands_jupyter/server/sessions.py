@@ -17,6 +17,7 @@ from .bodies import (
     decisions_of,
     given,
 )
+from .context import as_events
 
 
 class SessionsHandler(ApiHandler):
@@ -81,7 +82,8 @@ class MessagesHandler(ApiHandler):
         """Say something to the agent; it begins to work if it was not working."""
         message = self.body(NewMessage)
         session = await self.session(session_id)
-        self.answer(Created(id=session.send_message(message.content)), 201)
+        id = session.send_message(message.content, as_events(message.context))
+        self.answer(Created(id=id), 201)
 
 
 class ConfirmationHandler(ApiHandler):

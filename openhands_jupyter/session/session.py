@@ -26,6 +26,7 @@ from ..events import (
     Event,
     EventStream,
     IsolationObservation,
+    MessageContext,
     Mode,
     RewindAction,
     SandboxReleasedObservation,
@@ -197,8 +198,15 @@ class Session:
             await self.stream.settled()
             yield self.info()
 
-    def send_message(self, content: str) -> int:
+    def send_message(self, content: str, context: Sequence[MessageContext] = ()) -> int:
         """The person says something; gives the event's id.
+
+        Parameters
+        ----------
+        content
+            What they wrote.
+        context
+            What their notebooks were like, as far as it goes along.
 
         Raises
         ------
@@ -209,7 +217,7 @@ class Session:
             raise Invalid("empty_message", "The message is empty.", "Type a task or a question.")
         if not self._info.title:
             self.rename(_title_of(content))
-        return self.stream.append(UserMessageAction(content=content))
+        return self.stream.append(UserMessageAction(content=content, context=list(context)))
 
     def confirm(
         self,

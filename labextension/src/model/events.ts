@@ -55,6 +55,11 @@ export type Observation =
 
 /**
  * The person says something to the agent.
+ *
+ * Attributes
+ * ----------
+ * context
+ *     What their notebooks were like, as far as they let it go with the message.
  */
 export interface UserMessageAction {
   type: 'UserMessageAction';
@@ -68,6 +73,13 @@ export interface UserMessageAction {
   llm?: ModelCall | null;
   risk?: Risk | null;
   content: string;
+  context?: (
+    | NotebookContext
+    | CellContext
+    | SelectionContext
+    | VariablesContext
+    | ErrorContext
+  )[];
 }
 /**
  * Which model response an agent's event came from, enough to rebuild the prompt history.
@@ -106,6 +118,91 @@ export interface ModelCall {
 export interface Risk {
   level: 'high' | 'low' | 'medium';
   reasons?: string[];
+}
+/**
+ * A notebook that is open.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     As Jupyter's contents API has it, here and in the other parts.
+ * visible
+ *     Whether it is on the screen, and not behind another tab.
+ * dirty
+ *     Whether it has changes that are not saved.
+ */
+export interface NotebookContext {
+  kind: 'notebook';
+  path: string;
+  visible?: boolean;
+  dirty?: boolean;
+  kernel?: KernelContext | null;
+}
+/**
+ * The kernel of a notebook; ``state`` is as Jupyter has it, such as ``idle``.
+ */
+export interface KernelContext {
+  name: string;
+  state: string;
+}
+/**
+ * The cell that the person is in; ``cell`` is its id, and a long source is cut.
+ */
+export interface CellContext {
+  kind: 'cell';
+  path: string;
+  cell: string;
+  cell_type: string;
+  source: string;
+}
+/**
+ * What is selected in that cell; its lines are counted from 1, both included.
+ */
+export interface SelectionContext {
+  kind: 'selection';
+  path: string;
+  cell: string;
+  first_line: number;
+  last_line: number;
+  text: string;
+}
+/**
+ * The variables that the person made in the kernel; ``left_out`` of them are not listed.
+ */
+export interface VariablesContext {
+  kind: 'variables';
+  path: string;
+  variables: Variable[];
+  left_out?: number;
+}
+/**
+ * A variable, without its value.
+ *
+ * Attributes
+ * ----------
+ * type
+ *     Name of its type.
+ * shape
+ *     Lengths along its axes, where its type is known to have them.
+ * dtypes
+ *     Of an array one; of a table ``column: dtype`` for its first columns.
+ */
+export interface Variable {
+  name: string;
+  type: string;
+  shape?: number[] | null;
+  dtypes?: string[];
+}
+/**
+ * The last error that the notebook shows; a long traceback is cut.
+ */
+export interface ErrorContext {
+  kind: 'error';
+  path: string;
+  cell: string;
+  ename: string;
+  evalue: string;
+  traceback: string;
 }
 /**
  * The agent says something to the person.

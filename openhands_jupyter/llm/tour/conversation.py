@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ...events.context import CONTEXT_BEGINS
 from ..base import Message, ToolCall
 
 Outcome = Literal["done", "rejected", "refused", "failed", "interrupted"]
@@ -121,7 +122,7 @@ class Turn:
         """
         turn = cls()
         for message in messages:
-            content = _text(message)
+            content = _text(message).partition(CONTEXT_BEGINS)[0]
             if message.role == "assistant" and message.tool_calls:
                 turn.rounds.append(Round(message.tool_calls))
             elif message.role == "tool" and turn.rounds:

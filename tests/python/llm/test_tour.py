@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from openhands_jupyter.agents.context import with_context
 from openhands_jupyter.events import (
     Action,
     AgentMessageAction,
     AgentThinkAction,
+    CellContext,
     CmdOutputObservation,
     CmdRunAction,
     ErrorObservation,
@@ -26,6 +28,7 @@ from openhands_jupyter.events import (
 )
 from openhands_jupyter.llm.base import Delta, LanguageModel, Message, Tool
 from openhands_jupyter.llm.tour import TOUR_NAME, TourModel
+from openhands_jupyter.llm.tour.conversation import Turn
 from openhands_jupyter.llm.tour.csv_plot import load_and_plot
 from openhands_jupyter.llm.tour.explain import explain, greet
 from openhands_jupyter.llm.tour.fibonacci import fibonacci
@@ -76,6 +79,13 @@ def test_tells_what_is_asked_for(request_text: str, task: object) -> None:
 
 def test_understands_every_request_that_it_offers() -> None:
     assert [request for request in REQUESTS if recognise(request) is None] == []
+
+
+def test_is_asked_for_nothing_by_what_goes_with_a_message() -> None:
+    source = "# Delete the temporary files"
+    cell = CellContext(path="a.ipynb", cell="c", cell_type="code", source=source)
+    said = Message(role="user", content=with_context(FIBONACCI, [cell]))
+    assert Turn.last_of([said], lambda text: recognise(text) is not None).request == FIBONACCI
 
 
 # Fibonacci
