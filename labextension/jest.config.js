@@ -23,7 +23,10 @@ module.exports = {
   moduleNameMapper,
   setupFiles,
   testEnvironment,
-  transform,
+  transform: {
+    ...transform,
+    '\\.py$': '@jupyterlab/testing/lib/jest-raw-loader.js'
+  },
   testMatch: ['<rootDir>/src/**/__tests__/*.spec.ts'],
   transformIgnorePatterns: [`/node_modules/(?!${esModules}).+`]
 };

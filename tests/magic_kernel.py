@@ -11,8 +11,9 @@ from waiting import PATIENCE
 class Ran:
     """What came of a cell."""
 
-    def __init__(self, status: str, messages: list[dict[str, Any]]) -> None:
-        self.status = status
+    def __init__(self, reply: dict[str, Any], messages: list[dict[str, Any]]) -> None:
+        self.reply = reply
+        self.status: str = reply["status"]
         self.messages = messages
 
     @property
@@ -70,7 +71,7 @@ class Kernel:
         while True:
             reply = self.client.get_shell_msg(timeout=PATIENCE)
             if reply["parent_header"].get("msg_id") == request:
-                return Ran(reply["content"]["status"], messages)
+                return Ran(reply["content"], messages)
 
     def told(self, comm: str, data: dict[str, Any], kind: str = "comm_msg") -> list[Any]:
         """Send something over a comm, as a page does; what the kernel says over it meanwhile."""

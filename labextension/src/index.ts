@@ -16,6 +16,7 @@ import { addCommands } from './commands';
 import { openHandsIcon } from './icon';
 import { addMagics } from './magics';
 import { notebooksPlugin } from './notebooks';
+import { IOpenedNotebooks } from './notebooks/opened';
 import { notify } from './notify';
 import type { IPanelSettings } from './panel/services';
 import { SavedState } from './savedstate';
@@ -44,6 +45,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     ILayoutRestorer,
     ISettingRegistry,
     INotebookTracker,
+    IOpenedNotebooks,
     IStateDB,
     ITranslator
   ],
@@ -56,6 +58,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
     settingRegistry: ISettingRegistry | null,
     notebooks: INotebookTracker | null,
+    opened: IOpenedNotebooks | null,
     stateDB: IStateDB | null,
     translator: ITranslator | null
   ) => {
@@ -73,6 +76,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       const loaded = createContent(
         {
           languages,
+          opened,
           openFile: path =>
             void app.commands.execute('docmanager:open', { path }),
           showCell: (path, cell) =>

@@ -36,6 +36,7 @@ export class TaskContent extends ReactWidget {
     const { languages, openFile, openConsole, openSession, showCell, trans } =
       this._page;
     const services: IServices = {
+      context: null,
       languages,
       model: this._shown ?? this._none,
       openConsole,

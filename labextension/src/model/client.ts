@@ -1,4 +1,5 @@
 import type { ServerConnection } from '@jupyterlab/services';
+import type { ContextPart } from './context';
 import type { EnvironmentSetting } from './environment';
 import type { ConfirmationAction, NetworkAccessAction } from './events';
 import { parseEvents, parseSession } from './frames';
@@ -227,9 +228,14 @@ export class ApiClient {
    *
    * @returns The id of the event that it is on the log as.
    */
-  async sendMessage(id: string, content: string): Promise<number> {
+  async sendMessage(
+    id: string,
+    content: string,
+    context: readonly ContextPart[] = []
+  ): Promise<number> {
     const route = `${sessionRoute(id)}/messages`;
-    return (await this._json('POST', route, { content })).id as number;
+    const body = { content, context };
+    return (await this._json('POST', route, body)).id as number;
   }
 
   /**

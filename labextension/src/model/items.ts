@@ -37,6 +37,7 @@ import type {
   UndoAction,
   UserRejectObservation
 } from './events';
+import type { ContextPart } from './context';
 import type { IUnknownEvent } from './frames';
 import type { Access, IPlace } from './network';
 
@@ -92,6 +93,8 @@ interface IItemBase {
 export interface IUserItem extends IItemBase {
   kind: 'user';
   content: string;
+  /** What went with it of the person's notebooks. */
+  context: ContextPart[];
   /** Whether the agent has not taken it up yet. */
   queued: boolean;
 }

@@ -6,6 +6,7 @@ import type {
   ISettings,
   SettingsChange
 } from './client';
+import type { ContextKind, ContextPart } from './context';
 import { Drafts } from './drafts';
 import type { AgentState, ISessionInfo, Mode } from './frames';
 import type { Access, IPlace } from './network';
@@ -21,6 +22,8 @@ export interface ISavedState {
   session: string | null;
   /** What was typed but not sent, by session. */
   drafts: Readonly<Record<string, string>>;
+  /** What the person does not send of their notebooks. */
+  contextOff?: readonly ContextKind[];
 }
 
 /**
@@ -53,6 +56,7 @@ export class PanelModel extends Observable {
     super();
     this._wanted = saved?.session ?? null;
     this._drafts = new Drafts(saved?.drafts ?? {});
+    this._contextOff = saved?.contextOff ?? [];
   }
 
   /** Newest first. */
@@ -172,16 +176,18 @@ export class PanelModel extends Observable {
    * Send a message to the current session, or to a new one.
    */
   async send(content: string): Promise<void> {
-    await this.attempt(() => this._send(content));
+    await this.attempt(() => this._send(content, []));
   }
 
   /**
    * Send what was typed; it is kept as a draft until the server has taken it.
+   *
+   * @param context - What goes with it.
    */
-  async sendDraft(): Promise<void> {
+  async sendDraft(context: readonly ContextPart[] = []): Promise<void> {
     const content = this.draft(this._current?.id ?? null).trim();
     await this.attempt(async () => {
-      const session = await this._send(content, created => {
+      const session = await this._send(content, context, created => {
         this.setDraft(created, content);
         this.setDraft(null, '');
       });
@@ -379,6 +385,24 @@ export class PanelModel extends Observable {
     return this._draftVersion;
   }
 
+  /**
+   * What the person does not send of their notebooks, in any session.
+   */
+  get contextOff(): readonly ContextKind[] {
+    return this._contextOff;
+  }
+
+  /**
+   * Send a kind of context no more, or again.
+   */
+  toggleContext(kind: ContextKind): void {
+    const others = this._contextOff.filter(other => other !== kind);
+    const wasOff = others.length < this._contextOff.length;
+    this._contextOff = wasOff ? others : [...others, kind];
+    this._saveState();
+    this.changed();
+  }
+
   close(): void {
     this._current?.close();
     this.dispose();
@@ -391,6 +415,7 @@ export class PanelModel extends Observable {
    */
   private async _send(
     content: string,
+    context: readonly ContextPart[],
     onCreate?: (id: string) => void
   ): Promise<string> {
     this._error = null;
@@ -402,7 +427,7 @@ export class PanelModel extends Observable {
       onCreate?.(id);
       await this.select(id);
     }
-    await this.client.sendMessage(id, content);
+    await this.client.sendMessage(id, content, context);
     return id;
   }
 
@@ -447,10 +472,12 @@ export class PanelModel extends Observable {
   private _saveState(): void {
     this._hooks.save({
       session: this._current?.id ?? null,
-      drafts: this._drafts.all
+      drafts: this._drafts.all,
+      contextOff: this._contextOff
     });
   }
 
+  private _contextOff: readonly ContextKind[];
   private _current: SessionModel | null = null;
   private _draftVersion = 0;
   private readonly _drafts: Drafts;

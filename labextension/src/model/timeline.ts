@@ -157,6 +157,7 @@ export class Timeline {
           ...base,
           kind: 'user',
           content: event.content,
+          context: event.context ?? [],
           queued: this._busy
         };
       case 'AgentMessageAction':

@@ -7,7 +7,7 @@ import type { NotebookWidgetFactory } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Debouncer } from '@lumino/polling';
 import { addMarks } from './markcommands';
-import { OpenedNotebooks } from './opened';
+import { IOpenedNotebooks, OpenedNotebooks } from './opened';
 import type { Requests } from './requests';
 import { addShowCell } from './showcell';
 import { TabSocket } from './socket';
@@ -20,11 +20,12 @@ const GATHERED = 200;
 /**
  * Lets the server read and change the notebooks that are open in this browser tab.
  */
-export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
+export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
   id: 'openhands-jupyter:notebooks',
   description:
     'Lets the agent see and change the notebooks that are open, as their person would.',
   autoStart: true,
+  provides: IOpenedNotebooks,
   optional: [INotebookTracker, INotebookWidgetFactory, ITranslator],
   activate: (
     app: JupyterFrontEnd,
@@ -33,7 +34,7 @@ export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ) => {
     if (!tracker) {
-      return;
+      return null;
     }
     const { contents, serverSettings } = app.serviceManager;
     const opened = new OpenedNotebooks(tracker, contents);
@@ -67,5 +68,6 @@ export const notebooksPlugin: JupyterFrontEndPlugin<void> = {
     opened.changed.connect(() => void gathered.invoke());
     window.addEventListener('online', () => socket.wake());
     socket.open();
+    return opened;
   }
 };

@@ -6,6 +6,7 @@ import type {
   NotebookPanel
 } from '@jupyterlab/notebook';
 import type { Contents } from '@jupyterlab/services';
+import { Token } from '@lumino/coreutils';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import type { IOpenNotebook } from './frames';
@@ -18,16 +19,25 @@ type Context = DocumentRegistry.IContext<INotebookModel>;
 const HISTORY_CLEARED_WITHIN = 10_000;
 
 /**
+ * The plugins' name for it; there is none in a page without notebooks.
+ */
+export type IOpenedNotebooks = OpenedNotebooks;
+export const IOpenedNotebooks = new Token<OpenedNotebooks | null>(
+  'openhands-jupyter:IOpenedNotebooks',
+  'The notebooks that are open in this browser tab.'
+);
+
+/**
  * The notebooks that are open in this browser tab; each once, however many views it has.
  */
 export class OpenedNotebooks {
   constructor(
-    tracker: INotebookTracker,
+    private readonly _tracker: INotebookTracker,
     private readonly _contents: Contents.IManager
   ) {
-    tracker.widgetAdded.connect((_, panel) => void this._add(panel));
-    tracker.forEach(panel => void this._add(panel));
-    tracker.currentChanged.connect(this._tell);
+    _tracker.widgetAdded.connect((_, panel) => void this._add(panel));
+    _tracker.forEach(panel => void this._add(panel));
+    _tracker.currentChanged.connect(this._tell);
     document.addEventListener('visibilitychange', this._tell);
   }
 
@@ -36,6 +46,15 @@ export class OpenedNotebooks {
    */
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  /**
+   * The notebook that the person is in, of those on the screen; null if there is none.
+   */
+  get current(): NotebookPanel | null {
+    const { currentWidget } = this._tracker;
+    const shown = this._views().filter(panel => panel.isVisible);
+    return shown.find(panel => panel === currentWidget) ?? shown[0] ?? null;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { stopIcon } from '@jupyterlab/ui-components';
-import type { KeyboardEvent, RefObject } from 'react';
+import type { FocusEvent, KeyboardEvent, RefObject } from 'react';
 import { useLayoutEffect, useState } from 'react';
+import { ContextChips } from './context';
 import { ModePicker } from './modepicker';
 import { useObservable, useServices } from './services';
 
@@ -11,7 +12,7 @@ export function Composer(props: {
   input: RefObject<HTMLTextAreaElement>;
 }): JSX.Element {
   const { input } = props;
-  const { model, settings, trans } = useServices();
+  const { context, model, settings, trans } = useServices();
   useObservable(model);
   useObservable(model.current);
   const session = model.current;
@@ -44,9 +45,21 @@ export function Composer(props: {
       return;
     }
     setSending(true);
-    await model.sendDraft();
+    const parts = await model.attempt(
+      async () => context?.collect(model.contextOff) ?? []
+    );
+    // The kernel may have taken a moment, in which another session can be opened.
+    if ((model.current?.id ?? null) === id) {
+      await model.sendDraft(parts);
+    }
     setSending(false);
     input.current?.focus();
+  };
+  // Who comes here is about to send something, and wants to see what goes with it.
+  const onFocus = (event: FocusEvent): void => {
+    if (!event.currentTarget.contains(event.relatedTarget)) {
+      void context?.look();
+    }
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     // While an input method composes, Enter belongs to it.
@@ -62,7 +75,8 @@ export function Composer(props: {
   };
 
   return (
-    <div className="jp-OpenHands-composer">
+    <div className="jp-OpenHands-composer" onFocus={onFocus}>
+      <ContextChips />
       <textarea
         ref={input}
         rows={2}

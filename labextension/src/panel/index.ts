@@ -3,6 +3,8 @@
  */
 import type { ServerConnection as Connection } from '@jupyterlab/services';
 import { ServerConnection } from '@jupyterlab/services';
+import type { OpenedNotebooks } from '../notebooks/opened';
+import { MessageContext } from '../notebooks/context';
 import { ApiClient } from '../model/client';
 import type { IPanelHooks, ISavedState } from '../model/panel';
 import { PanelModel } from '../model/panel';
@@ -13,14 +15,17 @@ import { PanelContent } from './widget';
  * Make what the panel shows, and begin to load it.
  */
 export function createContent(
-  options: Omit<IPanelOptions, 'model'>,
+  options: Omit<IPanelOptions, 'context' | 'model'> & {
+    opened: OpenedNotebooks | null;
+  },
   serverSettings: Connection.ISettings,
   saved: ISavedState | null,
   hooks: IPanelHooks
 ): { content: PanelContent; model: PanelModel } {
   const client = new ApiClient(serverSettings, ServerConnection.makeRequest);
   const model = new PanelModel(client, saved, hooks);
-  const content = new PanelContent({ ...options, model });
+  const context = options.opened && new MessageContext(options.opened);
+  const content = new PanelContent({ ...options, context, model });
   void model.start();
   return { content, model };
 }

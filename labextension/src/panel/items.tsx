@@ -30,6 +30,7 @@ import type {
   TimelineItem
 } from '../model/items';
 import { Code } from './code';
+import { SentContext } from './context';
 import { Fold } from './fold';
 import { Markdown } from './mime';
 import { Refused } from './network';
@@ -194,6 +195,7 @@ function UserMessage(props: { session: string; item: IUserItem }): JSX.Element {
       >
         {item.content}
       </div>
+      {item.context.length > 0 && <SentContext parts={item.context} />}
       {item.queued ? (
         <span className="jp-OpenHands-badge">
           {trans.__('Queued: the agent reads it after this step')}

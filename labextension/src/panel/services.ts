@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Observable } from '../model/observable';
 import type { PanelModel } from '../model/panel';
+import type { MessageContext } from '../notebooks/context';
 
 /**
  * The person's settings of the panel.
@@ -18,6 +19,8 @@ export interface IPanelSettings {
  * What the components of the panel work with.
  */
 export interface IServices {
+  /** What goes with messages of the notebooks that are open; null where nothing does. */
+  context: MessageContext | null;
   languages: IEditorLanguageRegistry;
   model: PanelModel;
   /** A renderer of untrusted content. */

@@ -6,6 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { createRef } from 'react';
 import { MIME_TYPE } from '../magics/mimetype';
 import type { PanelModel } from '../model/panel';
+import type { MessageContext } from '../notebooks/context';
 import { contentsPath } from '../model/paths';
 import { App } from './app';
 import { InertSanitizer } from './sanitizer';
@@ -13,6 +14,7 @@ import type { IPanelSettings } from './services';
 import { ServicesContext } from './services';
 
 export interface IPanelOptions {
+  context: MessageContext | null;
   languages: IEditorLanguageRegistry;
   model: PanelModel;
   openConsole: (session: string) => void;
@@ -67,11 +69,19 @@ export class PanelContent extends ReactWidget {
   }
 
   override render(): JSX.Element {
-    const { languages, model, openConsole, openFile, showCell, trans } =
-      this._options;
+    const {
+      context,
+      languages,
+      model,
+      openConsole,
+      openFile,
+      showCell,
+      trans
+    } = this._options;
     return (
       <ServicesContext.Provider
         value={{
+          context,
           languages,
           model,
           openConsole,
@@ -89,6 +99,7 @@ export class PanelContent extends ReactWidget {
   }
 
   override dispose(): void {
+    this._options.context?.close();
     this._options.model.close();
     super.dispose();
   }

@@ -125,7 +125,7 @@ describe('ApiClient', () => {
       {
         url: 'http://host/user/x/openhands/api/sessions/a%2Fb/messages',
         method: 'POST',
-        body: { content: 'hi' }
+        body: { content: 'hi', context: [] }
       }
     ]);
   });

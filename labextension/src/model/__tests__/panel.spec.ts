@@ -1,5 +1,6 @@
 import { ApiError } from '../client';
 import type { ApiClient, ISecret } from '../client';
+import type { ContextPart } from '../context';
 import type { ISessionInfo } from '../frames';
 import { PanelModel } from '../panel';
 import type { ISavedState } from '../panel';
@@ -12,6 +13,7 @@ import { log, secret, sessionInfo, userMessage } from './samples';
 class FakeClient {
   sessionsThere: ISessionInfo[] = [];
   sent: string[] = [];
+  contexts: (readonly ContextPart[])[] = [];
   secrets: ISecret[] = [];
   failing: Partial<Record<keyof ApiClient, ApiError>> = {};
 
@@ -43,9 +45,16 @@ class FakeClient {
   eventsBefore = (): Promise<unknown> =>
     this._do('eventsBefore', log(0, userMessage('hi')));
 
-  sendMessage = (_: string, content: string): Promise<unknown> => {
+  sendMessage = (
+    _: string,
+    content: string,
+    context: readonly ContextPart[]
+  ): Promise<unknown> => {
     const answer = this._do('sendMessage', undefined);
-    return answer.then(() => this.sent.push(content));
+    return answer.then(() => {
+      this.sent.push(content);
+      this.contexts.push(context);
+    });
   };
 
   decide = (): Promise<unknown> => this._do('decide', undefined);
@@ -114,7 +123,26 @@ describe('PanelModel', () => {
     await panel.sendDraft();
     expect(client.sent).toEqual(['do it']);
     expect(panel.current?.id).toBe('new');
-    expect(saved).toEqual({ session: 'new', drafts: {} });
+    expect(saved).toMatchObject({ session: 'new', drafts: {} });
+  });
+
+  it('sends what goes along with what was typed, and with nothing else', async () => {
+    await panel.start();
+    panel.setDraft(null, 'do it');
+    const context: ContextPart[] = [{ kind: 'notebook', path: 'a.ipynb' }];
+    await panel.sendDraft(context);
+    await panel.send('an answer');
+    expect(client.contexts).toEqual([context, []]);
+  });
+
+  it('keeps what the person does not send of their notebooks', () => {
+    panel.toggleContext('variables');
+    panel.toggleContext('error');
+    makePanel(saved);
+    expect(panel.contextOff).toEqual(['variables', 'error']);
+    panel.toggleContext('variables');
+    expect(panel.contextOff).toEqual(['error']);
+    expect(saved?.contextOff).toEqual(['error']);
   });
 
   it('keeps what was typed when it could not be sent', async () => {
@@ -124,7 +152,7 @@ describe('PanelModel', () => {
     await panel.sendDraft();
     expect(panel.draft('new')).toBe('do it');
     expect(panel.error).toBe(UNREACHABLE);
-    expect(saved).toEqual({ session: 'new', drafts: { new: 'do it' } });
+    expect(saved).toMatchObject({ session: 'new', drafts: { new: 'do it' } });
     delete client.failing.sendMessage;
     await panel.sendDraft();
     expect(client.sent).toEqual(['do it']);
