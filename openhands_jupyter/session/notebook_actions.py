@@ -152,6 +152,8 @@ class NotebookActions:
         path = _path_of(action)
         document = await self._open(path)
         snapshot = await document.read()
+        # What runs in the sandbox may have put a link in its place meanwhile.
+        await self._open(path)
         masker, read = self._masker, list[ReadCell]()
         match action:
             case NotebookOutlineAction(first=first, limit=limit, query=query):

@@ -105,7 +105,8 @@ class Tab:
         self.content = content
         self.cells: list[Any] = [dict(cell) for cell in content["cells"]]
         self.asked: list[str] = []
-        self.answers = True
+        self.silent: set[str] = set()
+        self.typed_last: tuple[str, str] | None = None
 
     def cell(self, id: str) -> dict[str, Any]:
         found: dict[str, Any] = next(cell for cell in self.cells if cell["id"] == id)
@@ -123,6 +124,8 @@ class Tab:
         if request["method"] == "read":
             result = {**self.content, "cells": self.cells, "state": self.state()}
         elif request["method"] == "change":
+            if self.typed_last:
+                self.type_into(*self.typed_last)
             change = msgspec.convert(request["params"]["change"], Change)
             result = msgspec.to_builtins(apply(self.cells, change))
         return {"type": "answer", "id": request["id"], "result": result}
@@ -150,10 +153,11 @@ def open_tab(
 
         async def serve() -> None:
             while (message := await connection.read_message()) is not None:
-                if tab.answers:
-                    connection.write_message(json.dumps(tab.answer(json.loads(message))))
-                else:
+                request = json.loads(message)
+                if request["method"] in tab.silent:
                     tab.asked.append("unanswered")
+                else:
+                    connection.write_message(json.dumps(tab.answer(request)))
 
         serving = asyncio.create_task(serve())
         await wait_until(lambda: services.notebooks.tabs.notebooks())
@@ -280,6 +284,37 @@ async def test_what_the_person_types_while_the_card_waits_is_kept(
     told = results(model_server)[-1]
     assert "+z = 3" in told
     assert "<output>" in told
+
+
+async def test_what_the_person_types_at_the_last_moment_is_kept(
+    begin: Begin, open_tab: OpenTab, file: Path, model_server: ModelServer
+) -> None:
+    model_server.play(READ, edit(PATCH, INSERT), DONE)
+    async with open_tab(PATH, USUAL) as tab:
+        tab.typed_last = ("first-cell", "x = 1\nz = 3\n")
+        session = await begin(mode="auto")
+        await until(session, "finished")
+    assert tab.sources() == ["x = 1\nz = 3\n", *(cell["source"] for cell in USUAL["cells"][1:])]
+    told = results(model_server)[-1]
+    assert "cells_changed" in told
+    assert "Your edit and this one fit together as" in told or "same lines" in told
+
+
+async def test_a_tab_that_goes_away_leaves_the_outcome_open(
+    begin: Begin, open_tab: OpenTab, file: Path, model_server: ModelServer
+) -> None:
+    model_server.play(READ, edit(PATCH), edit(PATCH), DONE)
+    async with open_tab(PATH, USUAL) as tab:
+        session = await begin()
+        action = await asked(session)
+        tab.silent = {"change"}
+        session.confirm(action.id, "approve")
+        await wait_until(lambda: "unanswered" in tab.asked)
+    await until(session, "finished")
+    # Nobody knows what is in the cells now, so they have to be read again.
+    codes = [e.code for e in events(session, ErrorObservation)]  # type: ignore[attr-defined]
+    assert codes == ["outcome_unknown", "cells_not_read"]
+    assert saved(file) == USUAL
 
 
 async def test_other_cells_may_change_while_the_card_waits(
@@ -587,7 +622,7 @@ async def test_stopping_while_a_tab_does_not_answer(
     async with open_tab(PATH, USUAL) as tab:
         session = await begin()
         action = await asked(session)
-        tab.answers = False
+        tab.silent = {"read", "change"}
         session.confirm(action.id, "approve")
         async with asyncio.timeout(PATIENCE):
             await wait_until(lambda: "unanswered" in tab.asked)
