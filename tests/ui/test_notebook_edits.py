@@ -1,0 +1,145 @@
+"""An edit of a notebook: seen, approved in part and in other words, made in the tab, undone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from model_server import ModelServer, call
+from notebook_contract import code, notebook, rev, text
+from playwright.sync_api import Locator, Page, expect
+from ui.lab_server import LabServer
+from ui.notebooks import PATIENCE, Notebooks
+from ui.panel import Panel
+from ui.test_looks import OVERFLOWING
+
+PATH = "analysis.ipynb"
+LOAD = code("load-cell", "prices = [1, 2, 3]\n")
+TOTAL = code("total-cell", "total = sum(prices)\nprint(total)")
+NOTES = text("notes-cell", "# Prices")
+OTHERS = [code(f"cell-number-{n}", f"x{n} = {n}") for n in range(40)]
+SOURCES = [cell["source"] for cell in (LOAD, TOTAL, NOTES)]
+BETTER = "prices = [10, 20, 30]\n"
+TITLE = "## The total"
+EDIT = call(
+    "nb_edit",
+    path=PATH,
+    why="Prices are in cents.",
+    ops=[
+        {"op": "replace", "id": LOAD["id"], "expect_rev": rev(LOAD), "source": BETTER},
+        {"op": "insert", "type": "markdown", "source": TITLE, "after": LOAD["id"]},
+        {"op": "delete", "id": TOTAL["id"], "expect_rev": rev(TOTAL)},
+    ],
+)
+
+
+@pytest.fixture
+def notebooks(open_page: Callable[..., Page], lab: LabServer, model: ModelServer) -> Notebooks:
+    """A page with the notebook open, of which the agent reads all and wants to change some."""
+    model.play(
+        call("nb_read", path=PATH),
+        EDIT,
+        call("finish", message="Done."),
+    )
+    notebooks = Notebooks(open_page(), lab)
+    notebooks.write(PATH, notebook(LOAD, TOTAL, NOTES, *OTHERS))
+    notebooks.open(PATH)
+    return notebooks
+
+
+@pytest.fixture
+def panel(notebooks: Notebooks) -> Panel:
+    """The panel beside the notebook, with the agent's question in it."""
+    panel = Panel(notebooks.page)
+    panel.open()
+    panel.send("Tidy the notebook")
+    # The sandbox is started before.
+    expect(panel.card).to_contain_text("Edit 3 cells in analysis.ipynb", timeout=PATIENCE * 1000)
+    return panel
+
+
+def sources(notebooks: Notebooks) -> list[str]:
+    """What stands in the tab, without the many cells at the end."""
+    cells = notebooks.read(PATH)["cells"]
+    return [cell["source"] for cell in cells[: -len(OTHERS)]]
+
+
+def cell_of(panel: Panel, name: str) -> Locator:
+    """A cell in the question for approval."""
+    return panel.card.get_by_role("listitem").filter(has_text=name)
+
+
+def test_some_cells_are_approved_one_in_other_words_and_all_is_undone(
+    notebooks: Notebooks, panel: Panel, model: ModelServer
+) -> None:
+    page = notebooks.page
+    expect(panel.card).to_contain_text("Prices are in cents.")
+    changed = cell_of(panel, "Change code cell @0")
+    expect(changed.locator(".cm-deletedChunk")).to_contain_text("[1, 2, 3]")
+    expect(changed.locator(".cm-content")).to_contain_text("[10, 20, 30]")
+    expect(cell_of(panel, "Delete code cell")).to_contain_text("sum(prices)")
+    assert sources(notebooks) == SOURCES
+
+    # Looking at the cell, which is out of sight, changes nothing.
+    page.locator(".jp-Notebook .jp-Cell").last.scroll_into_view_if_needed()
+    changed.get_by_role("button", name="Show cell").click()
+    active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+    expect(active).to_contain_text("prices = [1, 2, 3]")
+    expect(active).to_be_in_viewport()
+
+    # By keyboard: leave out the last cell, and write the new one anew.
+    cell_of(panel, "Delete code cell").get_by_role("checkbox").press("Space")
+    approve = panel.card.get_by_role("button", name="Approve")
+    expect(approve).to_have_text("Approve 2 of 3 cells")
+    inserted = cell_of(panel, "New Markdown cell @1")
+    inserted.get_by_role("button", name="Edit").press("Enter")
+    editor = inserted.get_by_role("textbox", name="Your text")
+    expect(editor).to_be_focused()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" of my\u200bprices")
+    expect(editor).to_contain_text("⟨U+200B⟩")
+    expect(approve).to_have_text("Approve 2 of 3 cells with your text")
+
+    # What was chosen is still there after a look at something else.
+    panel.root.get_by_role("button", name="Settings").click()
+    expect(panel.card).to_have_count(0)
+    panel.root.get_by_role("button", name="Settings").click()
+    expect(inserted).to_contain_text("## The total of my⟨U+200B⟩prices")
+    page.evaluate(
+        "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})",
+        "JupyterLab Dark",
+    )
+    assert panel.root.evaluate(OVERFLOWING) == []
+    page.screenshot(path="test-results/notebook-edit-asked.png")
+    approve.click()
+    expect(panel.status).to_contain_text("Finished", timeout=PATIENCE * 1000)
+
+    mine = f"{TITLE} of my\u200bprices"
+    assert sources(notebooks) == [BETTER, mine, SOURCES[1], SOURCES[2]]
+    expect(page.locator(".jp-Notebook")).to_contain_text("The total of my")
+    row = panel.action("Edit 3 cells in analysis.ipynb")
+    expect(row).to_contain_text("Approved by you · 2 cells changed, 1 rejected")
+    assert notebooks.content(PATH)["cells"][0]["source"] == SOURCES[0]
+    told = str(model.requests[-1].body)
+    assert "rejected these cells" in told and f"{TITLE} of my" in told
+
+    # The cells are marked until they are accepted.
+    marks = page.locator(".jp-Notebook").get_by_role("img", name="Changed by the OpenHands agent")
+    expect(marks).to_have_count(2)
+    expect(marks.first).to_have_attribute("title", re.compile("Model: openai/scripted"))
+    page.screenshot(path="test-results/notebook-edit-made.png")
+    changed_cell = page.locator(".jp-Notebook .jp-Cell").filter(has_text="[10, 20, 30]")
+    changed_cell.locator(".jp-InputPrompt").click()
+    changed_cell.get_by_role("button", name="Accept").click()
+    expect(marks).to_have_count(1)
+    first = notebooks.read(PATH)["cells"][0]["metadata"]["openhands"]
+    assert (first["approver"], first["accepted"]) == ("user", True)
+    notebooks.execute("openhands:remove-provenance")
+    expect(marks).to_have_count(0)
+    assert all("openhands" not in c["metadata"] for c in notebooks.read(PATH)["cells"])
+
+    # All of it is one step of the notebook's own undo.
+    page.locator(".jp-Notebook .jp-Cell").first.click()
+    notebooks.execute("notebook:undo-cell-action")
+    notebooks.wait_for(lambda: sources(notebooks) == SOURCES)
