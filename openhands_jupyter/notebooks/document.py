@@ -67,6 +67,8 @@ class OpenNotebook(msgspec.Struct, frozen=True, kw_only=True):
         Id of the cell that the person is in.
     visible
         Whether it is on the screen, and not behind another tab.
+    awaiting_input
+        Whether a cell asks the person for input.
     """
 
     path: str
@@ -77,6 +79,7 @@ class OpenNotebook(msgspec.Struct, frozen=True, kw_only=True):
     selection: Selection | None = None
     visible: bool = False
     kernel: Kernel | None = None
+    awaiting_input: bool = False
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):

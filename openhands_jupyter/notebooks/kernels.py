@@ -81,7 +81,7 @@ class Kernels:
         Raises
         ------
         Conflict
-            When it is not on this machine, so that only browsers reach it.
+            When it is behind a gateway.
         KernelDied
             When there is none with this id, or it does not come back.
         """
@@ -89,7 +89,7 @@ class Kernels:
             raise Conflict(
                 "kernel_elsewhere",
                 "The kernels of this server are behind a gateway.",
-                "Open the notebook in JupyterLab: then its cells can be run.",
+                "Run the cells in JupyterLab.",
             )
         for _ in range(round(STARTS_WITHIN / LOOKED_AFTER)):
             if id not in self._kernels:

@@ -14,16 +14,20 @@ from weakref import WeakValueDictionary
 from ..errors import Invalid, NotFound, OpenHandsError
 from .cells import Cell, source_of
 from .changes import CellMismatch, Mismatch
-from .document import Open, Snapshot, read_only
+from .document import Document, OutcomeUnknown, Snapshot, read_only
 from .kernels import Attachment, KernelDied, Kernels
 from .listening import Execution, Listener
 from .notebooks import Notebooks
 from .revisions import cell_rev
 from .runs import CellRun, CellToRun, Run, RunState
+from .tabs import TabDocument, no_kernel
 from .writing_back import WritingBack
 
 REMEMBERED = 20
 """Runs that have ended and can still be asked for."""
+
+INPUT_LOOKED_AT = 0.3
+"""Seconds after which it is looked whether a tab asks for input."""
 
 LOOKED_AT = 1.0
 """Seconds for which the cells of a file are taken to be as they were."""
@@ -125,7 +129,9 @@ class Runs:
         try:
             async with turn:
                 if not run.ended:
-                    await InKernel(run, self._notebooks.open, self._kernels).drive()
+                    await Driver(run, self._notebooks, self._kernels).drive()
+        except OutcomeUnknown:
+            run.end("unknown", "The browser did not say whether it has begun with a cell.")
         except OpenHandsError as error:
             run.end("error", " ".join(filter(None, (error.message, error.hint))))
         except asyncio.CancelledError:
@@ -136,22 +142,25 @@ class Runs:
             run.end("unknown", "Something went wrong here; the server's log says what.")
 
 
-class InKernel:
-    """Runs cells in the notebook's kernel and writes the outputs into the notebook.
+class Driver:
+    """Runs cells in the notebook's kernel, through the browser tab that has the notebook open.
+
+    Without a tab they are given to the kernel from here, and the outputs are written into the
+    notebook; so are those of a tab that was closed meanwhile.
 
     Parameters
     ----------
     run
         What is to be run.
-    open
-        Gives the document at a path.
+    notebooks
+        The way to notebooks.
     kernels
         The kernels.
     """
 
-    def __init__(self, run: Run, open: Open, kernels: Kernels) -> None:
+    def __init__(self, run: Run, notebooks: Notebooks, kernels: Kernels) -> None:
         self._run = run
-        self._open = open
+        self._notebooks = notebooks
         self._kernels = kernels
         self._execution: Execution | None = None
         self._looked = 0.0
@@ -167,24 +176,59 @@ class InKernel:
         """
         run = self._run
         run.move("running")
-        kernelspec = (await self._look()).metadata.get("kernelspec") or {}
-        run.kernel = await self._kernels.of(run.path, kernelspec.get("name"))
+        run.kernel = await self._find_kernel()
         state: RunState = "kernel_dead"
-        async with WritingBack(self._open, run.path) as writing:
-            with suppress(KernelDied):
-                kernel = await self._kernels.attach(run.kernel)
-                async with self._listener(kernel, writing) as listener:
-                    state = await self._run_all(listener)
+        async with WritingBack(self._notebooks.open, run.path) as writing:
+            try:
+                with suppress(KernelDied):
+                    kernel = await self._kernels.attach(run.kernel)
+                    async with self._listener(kernel, writing) as listener:
+                        state = await self._run_all(listener)
+            except OpenHandsError:
+                await self._keep_what_tabs_have_not(writing)
+                raise
+            await self._keep_what_tabs_have_not(writing)
         run.end(state, writing.problem)
 
+    async def _find_kernel(self) -> str:
+        snapshot = await self._look(await self._notebooks.open(self._run.path))
+        if snapshot.delivery == "tab":
+            if snapshot.state.kernel is None:
+                raise no_kernel(self._run.path)
+            return snapshot.state.kernel.id
+        kernelspec = snapshot.metadata.get("kernelspec") or {}
+        return await self._kernels.of(self._run.path, kernelspec.get("name"))
+
     def _listener(self, kernel: Attachment, writing: WritingBack) -> Listener:
+        def note(cell: CellRun) -> None:
+            if not cell.message:
+                writing.note(cell)
+
         def ask(prompt: str) -> None:
             self._run.move("awaiting_input", prompt)
 
-        return Listener(kernel, self._run.cells, writing.note, ask)
+        return Listener(kernel, self._run.cells, note, ask)
+
+    async def _keep_what_tabs_have_not(self, writing: WritingBack) -> None:
+        """Write the outputs of cells whose tab was closed, or reloaded, before it had them all."""
+        by_tab = {cell.message: cell for cell in self._run.cells if cell.message}
+        if not by_tab:
+            return
+        document = await self._notebooks.open(self._run.path)
+        landed: list[str] = []
+        if isinstance(document, TabDocument):
+            with suppress(OpenHandsError):
+                landed = await document.landed(list(by_tab))
+        for message, cell in by_tab.items():
+            if message in landed:
+                cell.written = True
+            else:
+                writing.note(cell)
 
     async def _run_all(self, listener: Listener) -> RunState:
-        interrupting = asyncio.create_task(self._interrupt_when_asked())
+        beside = [
+            asyncio.create_task(work) for work in (self._interrupt_when_asked(), self._see_input())
+        ]
         try:
             for cell in self._run.cells:
                 if cell.status == "queued":
@@ -193,26 +237,58 @@ class InKernel:
                     if state := await self._run_one(listener, cell):
                         return state
         finally:
-            interrupting.cancel()
+            for task in beside:
+                task.cancel()
         failed = any(cell.status == "error" and not cell.may_fail for cell in self._run.cells)
         return "error" if failed else "done"
 
     async def _run_one(self, listener: Listener, cell: CellRun) -> RunState | None:
         """Run a cell; the end of the run, if it is with this one."""
         run = self._run
-        if wrong := mismatches(await self._look(), [CellToRun(id=cell.id, rev=cell.rev)]):
-            run.mismatch = wrong
+        begun = await self._begin(listener, cell)
+        if not isinstance(begun, Execution):
+            run.mismatch = begun
             cell.end("changed")
             return "changed"
         run.move("running")
-        cell.give()
-        self._execution = listener.run(cell)
+        self._execution = begun
         status = await listener.until_end(self._execution)
         cell.end("interrupted" if status == "error" and run.stopping else status)
         if cell.status == "interrupted":
             return "interrupted"
         goes_on = status == "done" or cell.may_fail or not run.stop_on_error
         return None if goes_on else "error"
+
+    async def _see_input(self) -> None:
+        """Note when a tab asks the person for input, which is not asked for here."""
+        run = self._run
+        while True:
+            await asyncio.sleep(INPUT_LOOKED_AT)
+            asking = any(
+                notebook.path == run.path and notebook.awaiting_input
+                for notebook in self._notebooks.open_in_browser()
+            )
+            in_tab = any(cell.message and cell.status == "running" for cell in run.cells)
+            if in_tab and asking != (run.state == "awaiting_input"):
+                run.move("awaiting_input" if asking else "running")
+
+    async def _begin(self, listener: Listener, cell: CellRun) -> Execution | list[CellMismatch]:
+        """Give a cell to the kernel, if it is as expected."""
+        document = await self._notebooks.open(self._run.path)
+        if not isinstance(document, TabDocument):
+            wanted = [CellToRun(id=cell.id, rev=cell.rev)]
+            if wrong := mismatches(await self._look(document), wanted):
+                return wrong
+            cell.give()
+            return listener.run(cell)
+        cell.give()
+        answer = await document.run(cell.id, cell.rev)
+        if isinstance(answer, Mismatch):
+            return answer.cells
+        if answer.kernel != self._run.kernel:
+            raise KernelDied
+        cell.message = answer.message
+        return listener.follow(cell, answer.message)
 
     async def _interrupt_when_asked(self) -> None:
         while True:
@@ -222,12 +298,14 @@ class InKernel:
                 await self._execution.began.wait()
                 await self._kernels.interrupt(self._run.kernel)
 
-    async def _look(self) -> Snapshot:
+    async def _look(self, document: Document) -> Snapshot:
         """The notebook as it is, or was a moment ago."""
-        if not self._snapshot or time.monotonic() - self._looked > LOOKED_AT:
+        known = self._snapshot
+        recent = time.monotonic() - self._looked < LOOKED_AT
+        if not recent or known is None or known.delivery != document.delivery:
             self._looked = time.monotonic()
-            self._snapshot = await (await self._open(self._run.path)).read()
-        return self._snapshot
+            self._snapshot = known = await document.read()
+        return known
 
 
 def mismatches(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellMismatch]:

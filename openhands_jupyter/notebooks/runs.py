@@ -67,6 +67,9 @@ class CellRun:
         Whether all of that is in the notebook.
     written_rev
         The revision in which the cell gets them.
+    message
+        Id of the message by which a browser tab has given it to the kernel; the tab then shows the
+        outputs itself.
     """
 
     def __init__(self, id: str, rev: str, source: str, may_fail: bool = False) -> None:
@@ -79,6 +82,7 @@ class CellRun:
         self.outputs: list[dict[str, Any]] | None = None
         self.written = False
         self.written_rev = rev
+        self.message: str | None = None
         self._began: float | None = None
         self._seconds: float | None = None
 
@@ -186,6 +190,8 @@ class Run:
         for cell in self.cells:
             if cell.status == "running":
                 cell.end(lost)
+            elif cell.status == "waiting" and state in ("unknown", "kernel_dead"):
+                cell.end("unknown")
             elif cell.status in ("queued", "waiting"):
                 cell.end("not_run")
         self.problem = problem or self.problem

@@ -298,6 +298,32 @@ class TabDocument(Document):
         async with self._lock:
             await self._tabs.request(self.path, "save", SAVES_WITHIN)
 
+    async def run(self, cell: str, rev: str) -> Started | Mismatch:
+        """Have the tab begin to run a cell, if it has this revision.
+
+        Raises
+        ------
+        Conflict
+            When the tab has no kernel for it, or does not have it open any more.
+        OutcomeUnknown
+            When it was sent, and the answer was lost.
+        """
+        async with self._lock:
+            result = await self._tabs.request(self.path, "run", cell=cell, rev=rev)
+        return msgspec.json.decode(result, type=Started | Mismatch)
+
+    async def landed(self, messages: list[str]) -> list[str]:
+        """The messages of whose cells the tab has all outputs."""
+        result = await self._tabs.request(self.path, "landed", messages=messages)
+        return msgspec.json.decode(result, type=list[str])
+
+
+class Started(msgspec.Struct, frozen=True, tag="started"):
+    """A cell that a tab has given to a kernel, by a message with this id."""
+
+    message: str
+    kernel: str
+
 
 class _Live(msgspec.Struct, frozen=True):
     """A notebook as a tab tells it."""
@@ -341,12 +367,27 @@ def _refusal(path: str, error: TabError) -> OpenHandsError:
                 f"The file of {path} was changed by something else since it was opened.",
                 "Choose in JupyterLab which of both is to stay: save it there, or reload it.",
             )
+        case "no_kernel":
+            return no_kernel(path)
+        case "pending_input":
+            return Conflict(
+                "kernel_awaits_input",
+                f"The kernel of {path} waits for input.",
+                "Answer it in the notebook, or interrupt the kernel.",
+            )
         case "not_saved":
             return not_saved(path)
         case _:
             return OpenHandsError(
                 "tab_failed", f"The browser could not do this with {path}: {error.message}"
             )
+
+
+def no_kernel(path: str) -> Conflict:
+    """The error for cells of a notebook that nothing can run."""
+    return Conflict(
+        "notebook_has_no_kernel", f"{path} has no kernel.", "Choose one for it in JupyterLab."
+    )
 
 
 def _closed(path: str) -> Conflict:

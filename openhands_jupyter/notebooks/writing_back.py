@@ -35,8 +35,6 @@ class WritingBack:
         Gives the document at a path.
     path
         The notebook.
-    into_changed
-        Whether a cell gets them also when it was changed since it began, as it would in JupyterLab.
 
     Attributes
     ----------
@@ -44,11 +42,10 @@ class WritingBack:
         Why something could not be written, for people.
     """
 
-    def __init__(self, open: Open, path: str, into_changed: bool = True) -> None:
+    def __init__(self, open: Open, path: str) -> None:
         self.problem: str | None = None
         self._open = open
         self._path = path
-        self._into_changed = into_changed
         self._waiting: dict[str, CellRun] = {}
         self._noted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -116,7 +113,9 @@ class WritingBack:
     def _fit(self, cells: dict[str, CellRun], mismatch: Mismatch) -> None:
         """Go by the cells as they are now, and leave out those that are no more there."""
         for wrong in mismatch.cells:
-            if wrong.rev and wrong.cell_type == "code" and self._into_changed:
+            # It gets them also when it was changed since it began, as it would in JupyterLab; but
+            # not where what a tab has run was thrown away with the tab.
+            if wrong.rev and wrong.cell_type == "code" and not cells[wrong.id].message:
                 cells[wrong.id].written_rev = wrong.rev
             else:
                 cells.pop(wrong.id).written = False

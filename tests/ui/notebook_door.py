@@ -11,11 +11,15 @@ import msgspec
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from notebook_contract import CASES, World
+from notebook_runs import CASES as RUN_CASES
+from notebook_runs import RunWorld
 from tornado import web
 
 from openhands_jupyter.errors import OpenHandsError
 from openhands_jupyter.notebooks.changes import Change
 from openhands_jupyter.notebooks.notebooks import Notebooks
+from openhands_jupyter.notebooks.revisions import cell_rev
+from openhands_jupyter.notebooks.runs import CellToRun, Run
 
 
 class DoorHandler(APIHandler):
@@ -42,6 +46,17 @@ class DoorHandler(APIHandler):
                 for name, seconds in tabs.items():
                     setattr(notebooks.tabs, name, seconds)
                 return None
+            case "run contract":
+                world = World(notebooks, path, Path(self.settings["server_root_dir"], path))
+                try:
+                    await RUN_CASES[case].run(RunWorld(world, self.settings["openhands"].runs))
+                except Exception:
+                    return traceback.format_exc()
+                return None
+            case "run":
+                return await self._run(path)
+            case "runs":
+                return _told(self.settings["openhands"].runs.get(case))
             case "contract":
                 world = World(notebooks, path, Path(self.settings["server_root_dir"], path))
                 try:
@@ -58,6 +73,23 @@ class DoorHandler(APIHandler):
             case "save":
                 return await document.save()
         raise ValueError(what)
+
+    async def _run(self, path: str) -> Any:
+        """Begin to run all cells."""
+        services = self.settings["openhands"]
+        cells = (await (await services.notebooks.open(path)).read()).cells
+        wanted = [CellToRun(id=cell["id"], rev=cell_rev(cell)) for cell in cells]
+        return _told(await services.runs.start(path, wanted))
+
+
+def _told(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "state": run.state,
+        "problem": run.problem,
+        "cells": [[cell.status, cell.written] for cell in run.cells],
+        "outputs": [cell.outputs for cell in run.cells],
+    }
 
 
 def _load_jupyter_server_extension(serverapp: Any) -> None:

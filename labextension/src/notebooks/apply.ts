@@ -65,7 +65,10 @@ export function applyChange(
   return { type: 'applied', nb_rev: notebookRev(after), revs };
 }
 
-function textsOf(notebook: YNotebook): ICellText[] {
+/**
+ * What revisions are made of.
+ */
+export function textsOf(notebook: YNotebook): ICellText[] {
   return notebook.cells.map(cell => ({
     id: cell.id,
     cell_type: cell.cell_type,

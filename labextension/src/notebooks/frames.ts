@@ -22,6 +22,7 @@ export interface IOpenNotebook {
   selection: { start: IPosition; end: IPosition } | null;
   visible: boolean;
   kernel: { id: string; name: string; state: Kernel.Status } | null;
+  awaiting_input: boolean;
 }
 
 /**
@@ -31,6 +32,8 @@ export type Request = { id: string; path: string } & (
   | { method: 'read' }
   | { method: 'change'; change: IChange }
   | { method: 'save' }
+  | { method: 'run'; cell: string; rev: string }
+  | { method: 'landed'; messages: string[] }
   | { method: 'unknown'; name: string }
 );
 
@@ -40,7 +43,14 @@ export type Request = { id: string; path: string } & (
 export class Refusal extends Error {
   constructor(
     readonly code:
-      'not_open' | 'read_only' | 'changed_on_disk' | 'not_saved' | 'not_known',
+      | 'not_open'
+      | 'read_only'
+      | 'changed_on_disk'
+      | 'not_saved'
+      | 'not_known'
+      | 'no_kernel'
+      | 'pending_input'
+      | 'not_run',
     message: string
   ) {
     super(message);
@@ -57,7 +67,7 @@ export function parseRequest(data: unknown): Request | null {
   if (!isRecord(frame) || frame.type !== 'request' || !isRecord(frame.params)) {
     return null;
   }
-  const { path, change } = frame.params;
+  const { path, change, cell, rev, messages } = frame.params;
   const { id, method } = frame;
   if (
     typeof id !== 'string' ||
@@ -72,6 +82,10 @@ export function parseRequest(data: unknown): Request | null {
       return { id, path, method };
     case 'change':
       return { id, path, method, change: change as IChange };
+    case 'run':
+      return { id, path, method, cell: cell as string, rev: rev as string };
+    case 'landed':
+      return { id, path, method, messages: messages as string[] };
     default:
       return { id, path, method: 'unknown', name: method };
   }

@@ -2,7 +2,12 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { INotebookTracker, INotebookWidgetFactory } from '@jupyterlab/notebook';
+import {
+  INotebookCellExecutor,
+  INotebookTracker,
+  INotebookWidgetFactory,
+  runCell
+} from '@jupyterlab/notebook';
 import type { NotebookWidgetFactory } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Debouncer } from '@lumino/polling';
@@ -26,11 +31,17 @@ export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
     'Lets the agent see and change the notebooks that are open, as their person would.',
   autoStart: true,
   provides: IOpenedNotebooks,
-  optional: [INotebookTracker, INotebookWidgetFactory, ITranslator],
+  optional: [
+    INotebookTracker,
+    INotebookWidgetFactory,
+    INotebookCellExecutor,
+    ITranslator
+  ],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker | null,
     factory: NotebookWidgetFactory.IFactory | null,
+    chosen: INotebookCellExecutor | null,
     translator: ITranslator | null
   ) => {
     if (!tracker) {
@@ -41,6 +52,7 @@ export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
     // Whoever shares notebooks may set it at any time.
     const provider = (): string | undefined => factory?.contentProviderId;
     const trans = (translator ?? nullTranslator).load('openhands-jupyter');
+    const executor = chosen ?? { runCell };
     addShowCell(app, opened, trans);
     addMarks(app, tracker, trans);
     let requests: Promise<Requests> | null = null;
@@ -51,8 +63,12 @@ export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
     const socket = new TabSocket(serverSettings, {
       onOpen: announce,
       onMessage: data => {
-        requests ??= import('./requests').then(
-          module => new module.Requests(opened, contents, provider),
+        requests ??= Promise.all([
+          import('./requests'),
+          import('./running')
+        ]).then(
+          ([{ Requests }, { CellRunner }]) =>
+            new Requests(opened, contents, provider, new CellRunner(executor)),
           (error: unknown) => {
             // What could not be loaded now may be had for the next request.
             requests = null;

@@ -110,6 +110,11 @@ export class OpenedNotebooks {
       sessionContext.statusChanged
     ];
     signals.forEach(signal => signal.connect(this._tell));
+    const followInput = (): void => {
+      sessionContext.session?.pendingInput.connect(this._tell);
+    };
+    sessionContext.sessionChanged.connect(followInput);
+    followInput();
     content.activeCellChanged.connect(() => {
       this._followCursor(panel);
       this._tell();
@@ -167,7 +172,8 @@ export function describeNotebook(
     visible: isVisible && document.visibilityState === 'visible',
     kernel: kernel
       ? { id: kernel.id, name: kernel.name, state: kernel.status }
-      : null
+      : null,
+    awaiting_input: sessionContext.pendingInput
   };
 }
 

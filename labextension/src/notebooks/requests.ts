@@ -7,6 +7,7 @@ import type { Request } from './frames';
 import { answerFrames, errorFrame, parseRequest, Refusal } from './frames';
 import type { OpenedNotebooks } from './opened';
 import { describeNotebook, isReadOnly, sharedNotebook } from './opened';
+import type { CellRunner } from './running';
 import { saveFile, saveShared } from './saving';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -22,11 +23,14 @@ const KEPT = 50;
 export class Requests {
   /**
    * @param _provider Tells who provides the contents of notebooks, if it is not their file.
+   *
+   * @param _runner Runs their cells.
    */
   constructor(
     private readonly _opened: OpenedNotebooks,
     private readonly _contents: Contents.IManager,
-    private readonly _provider: () => string | undefined
+    private readonly _provider: () => string | undefined,
+    private readonly _runner: CellRunner
   ) {}
 
   /**
@@ -70,6 +74,10 @@ export class Requests {
         return change(panel, request.change);
       case 'save':
         return this._save(panel.context);
+      case 'run':
+        return this._runner.start(panel, request.cell, request.rev);
+      case 'landed':
+        return this._runner.landed(request.messages);
       case 'unknown':
         throw new Refusal('not_known', `It does not know “${request.name}”.`);
     }

@@ -2,6 +2,7 @@ import { YNotebook } from '@jupyter/ydoc';
 import type { Contents } from '@jupyterlab/services';
 import type { OpenedNotebooks } from '../opened';
 import { Requests } from '../requests';
+import { CellRunner } from '../running';
 
 const PATH = 'n.ipynb';
 
@@ -46,7 +47,8 @@ function world(): IWorld {
           ? Promise.resolve(made.file)
           : Promise.reject(new Error('404'))
     } as unknown as Contents.IManager,
-    () => undefined
+    () => undefined,
+    new CellRunner({ runCell: () => Promise.resolve(true) })
   );
   return made;
 }
