@@ -9,9 +9,12 @@ from notebook_contract import STREAM, code, notebook
 from notebook_runs import CASES, ON, WAIT
 from playwright.sync_api import expect
 from ui.notebooks import Notebooks
-from ui.test_notebooks import PATH, notebooks
+from ui.test_notebooks import notebooks
 
 __all__ = ["notebooks"]
+
+PATH = "running.ipynb"
+"""Jupyter remembers the kernel of each path."""
 
 WAITING = notebook(code("first-cell", WAIT), code("second-cell", "y = 1", STREAM))
 
