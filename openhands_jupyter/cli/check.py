@@ -179,12 +179,7 @@ class CleanRoom:
             folder,
             self._isolation,
             network=self._network(),
-            limits=Limits(
-                memory=settings.memory_limit,
-                processes=settings.process_limit,
-                cpus=settings.cpu_limit,
-                disk=settings.disk_limit,
-            ),
+            limits=Limits.configured(settings),
             docker=DockerSettings.configured(settings, config.root),
             environment=EnvironmentSettings(
                 python=settings.python or "",

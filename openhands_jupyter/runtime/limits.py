@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from typing import Protocol
 
 import msgspec
 
@@ -11,6 +12,19 @@ from . import cgroups, scopes
 
 GIGABYTE = 2**30
 SHARE_OF_MEMORY = 0.75
+
+
+class Configured(Protocol):
+    """What the configuration says of limits; see `config.Settings`."""
+
+    @property
+    def memory_limit(self) -> float | None: ...
+    @property
+    def process_limit(self) -> int: ...
+    @property
+    def cpu_limit(self) -> float | None: ...
+    @property
+    def disk_limit(self) -> float: ...
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +47,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     processes: int = 4096
     cpus: float | None = None
     disk: float = 10.0
+
+    @classmethod
+    def configured(cls, settings: Configured) -> Limits:
+        """Those of the configuration."""
+        return cls(
+            memory=settings.memory_limit,
+            processes=settings.process_limit,
+            cpus=settings.cpu_limit,
+            disk=settings.disk_limit,
+        )
 
     @property
     def memory_bytes(self) -> int:

@@ -170,12 +170,7 @@ class Installation:
             await asyncio.to_thread(folder.resolve),
             "auto" if settings.isolation in ("docker", "gateway") else settings.isolation,
             network_for(reached, lambda verdict: None, on_lost=lambda: None),
-            Limits(
-                memory=settings.memory_limit,
-                processes=settings.process_limit,
-                cpus=settings.cpu_limit,
-                disk=settings.disk_limit,
-            ),
+            Limits.configured(settings),
             environment=EnvironmentSettings(
                 python=settings.python or "",
                 home=await asyncio.to_thread(self._config.ensure_home),

@@ -44,12 +44,7 @@ def make_runtime(
         isolation=info.sandbox,
         timeout=settings.timeout,
         network=network,
-        limits=Limits(
-            memory=settings.memory_limit,
-            processes=settings.process_limit,
-            cpus=settings.cpu_limit,
-            disk=settings.disk_limit,
-        ),
+        limits=Limits.configured(settings),
         docker=DockerSettings.configured(settings, config.root),
         gateway=gateway_settings(config),
         environment=EnvironmentSettings(
