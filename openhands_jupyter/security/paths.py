@@ -98,11 +98,11 @@ class Places:
         if _DEVICES.fullmatch(os.path.normpath(written)):
             return "device"
         resolved = self.resolve(path, cwd)
-        if _within(resolved, self.workspace):
+        if is_within(resolved, self.workspace):
             return "workspace"
-        if _within(resolved, os.path.realpath(os.path.expanduser("~"))):
+        if is_within(resolved, os.path.realpath(os.path.expanduser("~"))):
             return "outside"
-        return "scratch" if any(_within(resolved, root) for root in _SCRATCH) else "outside"
+        return "scratch" if any(is_within(resolved, root) for root in _SCRATCH) else "outside"
 
     def is_credential(self, path: str, cwd: str | None = None) -> bool:
         """Whether keys or passwords are usually kept there."""
@@ -112,12 +112,12 @@ class Places:
         """Whether it belongs to the person's running kernels or Jupyter server."""
         if any(_KERNELS.search(name) for name in self._names(path, cwd)):
             return True
-        return self._runtime is not None and _within(self.resolve(path, cwd), self._runtime)
+        return self._runtime is not None and is_within(self.resolve(path, cwd), self._runtime)
 
     def is_protected(self, path: str, cwd: str | None = None) -> bool:
         """Whether it is in the workspace but executed or obeyed outside the sandbox later."""
         resolved = self.resolve(path, cwd)
-        if not _within(resolved, self.workspace):
+        if not is_within(resolved, self.workspace):
             return False
         inner = os.path.relpath(resolved, self.workspace)
         return bool(_PROTECTED.search(inner)) or self._in_venv(resolved)
@@ -131,7 +131,7 @@ class Places:
             When it is too long to be looked through.
         """
         resolved = self.resolve(path, cwd)
-        if not _within(resolved, self.workspace):
+        if not is_within(resolved, self.workspace):
             return None
         try:
             inner = os.path.relpath(resolved, self.workspace)
@@ -153,14 +153,14 @@ class Places:
         folder such as ``~/.openhands/work``.
         """
         resolved = self.resolve(path, cwd)
-        if _within(resolved, self.workspace):
+        if is_within(resolved, self.workspace):
             inner = os.path.relpath(resolved, self.workspace)
             return [inner] if os.path.isabs(path) else [inner, os.path.normpath(path)]
         return [os.path.normpath(path), resolved]
 
     def _in_venv(self, resolved: str) -> bool:
         folder = resolved
-        while folder != self.workspace and _within(folder, self.workspace):
+        while folder != self.workspace and is_within(folder, self.workspace):
             if os.path.exists(os.path.join(folder, "pyvenv.cfg")):
                 return True
             folder = os.path.dirname(folder)
@@ -199,5 +199,6 @@ class PlacesElsewhere(Places):
         return False
 
 
-def _within(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it; links are not followed."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")

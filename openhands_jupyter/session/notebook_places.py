@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Invalid, NotFound
-from ..security.paths import Places
+from ..security.paths import Places, is_within
 
 SUFFIX = ".ipynb"
 
@@ -61,18 +61,18 @@ class NotebookPlaces:
             )
         written = self.contents_path(path)
         real = os.path.realpath(os.path.join(self._root, written or ""))
-        if written is None or not _within(real, self._root):
+        if written is None or not is_within(real, self._root):
             raise _out_of_reach(path, "is not in the folder of the Jupyter server")
         places = self._places
         protected = places.is_protected, places.is_credential, places.is_kernel
         if any(check(name) for check in protected for name in (real, path)):
             raise _out_of_reach(path, "is protected from the agent")
-        return NotebookPlace(written, _within(real, self._workspace))
+        return NotebookPlace(written, is_within(real, self._workspace))
 
     def contents_path(self, path: str) -> str | None:
         """A path as the contents API has it, links not followed; None outside of the root."""
         full = os.path.normpath(os.path.join(self._workspace, path))
-        return os.path.relpath(full, self._root) if _within(full, self._root) else None
+        return os.path.relpath(full, self._root) if is_within(full, self._root) else None
 
     def shown(self, path: str) -> str:
         """A path of the contents API as the agent is to write it."""
@@ -82,10 +82,6 @@ class NotebookPlaces:
     def folder(self) -> str:
         """The workspace as the contents API has it; where that is not in the root, the root."""
         return (self.contents_path(".") or "").removeprefix(".")
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _out_of_reach(path: str, why: str) -> NotFound:
