@@ -12,7 +12,7 @@ import nbformat
 from ..errors import Conflict, Invalid, OpenHandsError
 from ..events import Delivery
 from ..events.notebooks import CellType
-from .cells import Cell, source_of
+from .cells import Cell, source_of, with_newlines
 from .changes import Applied, Change, InsertCell, Mismatch, SetCell, Step
 from .revisions import notebook_rev
 
@@ -203,18 +203,14 @@ def _checked(step: Step) -> Step:
             if kind not in get_args(CellType):
                 raise _invalid(f"there is no type of cell {kind!r}")
             _validate(cell, f"{kind}_cell")
-            source = _with_newlines(source_of(cell))
+            source = with_newlines(source_of(cell))
             return msgspec.structs.replace(step, cell={**cell, "source": source})
         case SetCell(source=source, outputs=outputs):
             for output in outputs or ():
                 _validate(output, "output")
             if source is not None:
-                return msgspec.structs.replace(step, source=_with_newlines(source))
+                return msgspec.structs.replace(step, source=with_newlines(source))
     return step
-
-
-def _with_newlines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _validate(part: dict[str, Any], kind: str) -> None:

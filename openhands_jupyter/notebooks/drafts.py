@@ -8,10 +8,13 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from ..errors import Conflict, Invalid
+from ..events.notebooks import CellOutcome
 from .addresses import Addresses
-from .cells import Cell, source_of
+from .cells import Cell, new_cell, source_of
 from .changes import DeleteCell, InsertCell, MoveCell, SetCell, Step
-from .revisions import cell_rev
+from .revisions import cell_rev, rev_of
+
+PlannedOutcome = Literal[CellOutcome, "unchanged"]
 
 LONGEST_SOURCE = 1_000_000
 """Characters of a source that an agent may write; one that was longer may stay so."""
@@ -111,9 +114,9 @@ class Draft:
 
     def rev(self, id: str) -> str:
         """The revision of a cell now."""
-        return cell_rev({"cell_type": self.cell_type(id), "source": self.source(id)})
+        return rev_of(self.cell_type(id), self.source(id))
 
-    def outcome(self, id: str) -> Literal["inserted", "changed", "moved", "unchanged"]:
+    def outcome(self, id: str) -> PlannedOutcome:
         """What became of a cell that is still there."""
         if id in self.inserted:
             return "inserted"
@@ -204,8 +207,7 @@ class Draft:
         while id in self.before or id in self.inserted:
             id = uuid.uuid4().hex[:8]
         self.made.append(id)
-        cell = {"cell_type": cell_type, "id": id, "metadata": {}, "source": source}
-        return {**cell, "outputs": [], "execution_count": None} if cell_type == "code" else cell
+        return new_cell(id, cell_type, source)
 
     def part_of(self, id: str, source: str) -> dict[str, Any]:
         """A new cell for a part of another one, with its metadata and the attachments it shows."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal
 
 import msgspec
 
@@ -14,7 +13,7 @@ from .addresses import SHORTEST_PREFIX, Addresses
 from .cells import Cell, source_of
 from .changes import CellMismatch, Change, InsertCell, SetCell, Step
 from .doing import do
-from .drafts import Draft
+from .drafts import Draft, PlannedOutcome
 from .lines import unified_diff
 from .operations import (
     ClearOutputs,
@@ -26,7 +25,7 @@ from .operations import (
     operation_name,
     resolved,
 )
-from .revisions import cell_rev, notebook_rev, rev_of_revs
+from .revisions import cell_rev, notebook_rev, rev_of, rev_of_revs
 
 TOLD = 16_000
 """Characters of what is told of one edit."""
@@ -74,7 +73,7 @@ class PlannedCell(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
-    what: Literal["inserted", "deleted", "changed", "moved", "unchanged"]
+    what: PlannedOutcome
     cell_type: str
     before: str | None
     after: str | None
@@ -171,7 +170,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         steps = [_step_with_source(step, sources) for step in self.change.steps]
         written = {step.id for step in self.change.steps if isinstance(step, SetCell)}
         steps += [
-            SetCell(id=cell.id, rev=_rev(cell.cell_type, cell.before), source=cell.after)
+            SetCell(id=cell.id, rev=rev_of(cell.cell_type, cell.before), source=cell.after)
             for cell in cells
             if cell.id in sources and cell.before is not None and cell.id not in written
         ]
@@ -188,12 +187,8 @@ def _with_source(cell: PlannedCell, sources: Mapping[str, str]) -> PlannedCell:
         cell,
         what="changed" if cell.what == "unchanged" else cell.what,
         after=source,
-        rev=_rev(cell.cell_type, source),
+        rev=rev_of(cell.cell_type, source),
     )
-
-
-def _rev(cell_type: str, source: str) -> str:
-    return cell_rev({"cell_type": cell_type, "source": source})
 
 
 def _step_with_source(step: Step, sources: Mapping[str, str]) -> Step:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from ..events.notebooks import CellOutcome
 from .cells import Cell, source_of
 from .changes import Applied, Change, MoveCell, apply
 from .document import checked
@@ -75,7 +76,7 @@ class CellRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     id: str
-    what: Literal["inserted", "deleted", "changed", "moved"]
+    what: CellOutcome
     before: Content | None = None
     after: Content | None = None
     was: Place | None = None

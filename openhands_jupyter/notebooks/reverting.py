@@ -6,13 +6,13 @@ from typing import Any, Literal, get_args
 
 from ..errors import Invalid
 from ..events.notebooks import CellType
-from .cells import Cell
+from .cells import Cell, new_cell
 from .changes import Change, InsertCell, SetCell
 from .document import checked
 from .lines import unified_diff
 from .merging import merge
 from .records import CellRecord, Content, KeptOutputs, outputs_digest
-from .revisions import cell_rev
+from .revisions import cell_rev, rev_of
 
 Reason = Literal["changed", "clash", "gone", "exists", "linked", "not_kept", "not_allowed"]
 """Why a cell is left alone."""
@@ -88,20 +88,13 @@ def _own(metadata: dict[str, Any]) -> dict[str, Any]:
 
 def _back(id: str, deleted: Content, cell: Cell | None, notes: list[str]) -> Cell:
     if cell is not None:
-        if cell_rev(cell) == cell_rev({"cell_type": deleted.cell_type, "source": deleted.source}):
+        if cell_rev(cell) == rev_of(deleted.cell_type, deleted.source):
             return cell
         diff = unified_diff(deleted.source, cell["source"])
         raise Blocked("exists", "It is there again, with another text.", diff)
-    back: dict[str, Any] = {
-        "cell_type": deleted.cell_type,
-        "id": id,
-        "metadata": deleted.metadata,
-        "source": deleted.source,
-    }
+    back = new_cell(id, deleted.cell_type, deleted.source, deleted.metadata)
     if deleted.attachments is not None:
         back["attachments"] = deleted.attachments
-    if deleted.cell_type == "code":
-        back |= {"outputs": [], "execution_count": None}
     try:
         checked(Change(steps=[InsertCell(after=None, cell=back)]))
     except Invalid as error:

@@ -20,7 +20,12 @@ def cell_rev(cell: Cell) -> str:
         The first 8 hexadecimal digits of the SHA-256 of type, a zero byte and source, as UTF-8 in
         which half a surrogate pair is U+FFFD, as browsers encode it.
     """
-    return _digits(f"{cell.get('cell_type', '')}\0{source_of(cell)}")
+    return rev_of(cell.get("cell_type", ""), source_of(cell))
+
+
+def rev_of(cell_type: str, source: str) -> str:
+    """As `cell_rev`, of a cell of this type with this source."""
+    return _digits(f"{cell_type}\0{source}")
 
 
 def notebook_rev(cells: Iterable[Cell]) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import fnmatch
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 import msgspec
@@ -32,11 +31,12 @@ from ..events import (
     State,
 )
 from ..events.notebooks import NotebookRead, NotebookWrite
+from ..notebooks.cells import new_cell, with_newlines
 from ..notebooks.document import Document, Snapshot
 from ..notebooks.notebooks import Notebooks
 from ..notebooks.provenance import KEY, Provenance
 from ..notebooks.readings import Readings
-from ..notebooks.revisions import cell_rev, notebook_rev
+from ..notebooks.revisions import cell_rev, notebook_rev, rev_of
 from ..notebooks.showing import cells_text, list_text, outline_text, output_text, search_text
 from .notebook_edits import NotebookEdits
 from .notebook_places import NotebookPlaces
@@ -90,7 +90,7 @@ class NotebookActions:
                 if edit.after is None:
                     self._readings.forget_cell(path, edit.id)
                 elif edit.what == "inserted" or edit.id in self._readings.revs(path):
-                    rev = cell_rev({"cell_type": edit.cell_type, "source": edit.after})
+                    rev = rev_of(edit.cell_type, edit.after)
                     self._readings.note(path, edit.id, rev)
 
     async def prepare(self, action: Action) -> Action | Observation:
@@ -212,7 +212,10 @@ class NotebookActions:
     async def _create(self, action: NotebookCreateAction) -> Observation:
         path = await self._require_in_workspace(action.path)
         mark = msgspec.to_builtins(self._provenance(action))
-        cells = [_new_cell(cell.type, cell.source, {KEY: mark}) for cell in action.cells]
+        cells = [
+            new_cell(uuid4().hex[:8], cell.type, with_newlines(cell.source), {KEY: mark})
+            for cell in action.cells
+        ]
         kernel = action.kernel or "python3"
         await self._notebooks().create(
             path,
@@ -267,13 +270,3 @@ def _outside(path: str) -> NotFound:
         f"{path} is outside the workspace, and the person does not have it open.",
         "Ask the person to open it, or to put it into the workspace.",
     )
-
-
-def _new_cell(cell_type: str, source: str, metadata: dict[str, Any]) -> dict[str, Any]:
-    cell = {
-        "id": uuid4().hex[:8],
-        "cell_type": cell_type,
-        "metadata": metadata,
-        "source": source.replace("\r\n", "\n").replace("\r", "\n"),
-    }
-    return {**cell, "outputs": [], "execution_count": None} if cell_type == "code" else cell
