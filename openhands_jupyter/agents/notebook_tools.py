@@ -43,13 +43,6 @@ class NbList(Gated, kw_only=True):
     ] = ""
     open_only: bool = False
 
-    def to_action(self) -> Action:
-        return self.rate(NotebookListAction(glob=self.glob, open_only=self.open_only))
-
-    @classmethod
-    def of(cls, action: NotebookListAction) -> Self:
-        return cls(glob=action.glob, open_only=action.open_only)
-
 
 class NbOutline(Gated, kw_only=True, rename={"first": "from"}):
     name = "nb_outline"
@@ -63,17 +56,6 @@ class NbOutline(Gated, kw_only=True, rename={"first": "from"}):
     first: Annotated[Count, Meta(description="Leave out that many cells.")] = 0
     limit: Annotated[Count, Meta(description="Cells at most.")] = 200
     query: Annotated[str, Meta(description="Only cells with this text in their source.")] = ""
-
-    def to_action(self) -> Action:
-        return self.rate(
-            NotebookOutlineAction(
-                path=self.path, first=self.first, limit=self.limit, query=self.query
-            )
-        )
-
-    @classmethod
-    def of(cls, action: NotebookOutlineAction) -> Self:
-        return cls(path=action.path, first=action.first, limit=action.limit, query=action.query)
 
 
 class NbRead(Gated, kw_only=True):
@@ -92,25 +74,6 @@ class NbRead(Gated, kw_only=True):
     outputs: OutputsShown = "summary"
     first_line: Line = 1
 
-    def to_action(self) -> Action:
-        return self.rate(
-            NotebookReadAction(
-                path=self.path,
-                cells=self.cells,
-                outputs=self.outputs,
-                first_line=self.first_line,
-            )
-        )
-
-    @classmethod
-    def of(cls, action: NotebookReadAction) -> Self:
-        return cls(
-            path=action.path,
-            cells=action.cells,
-            outputs=action.outputs,
-            first_line=action.first_line,
-        )
-
 
 class NbSearch(Gated, kw_only=True, rename={"is_regex": "regex", "where": "in"}):
     name = "nb_search"
@@ -123,22 +86,6 @@ class NbSearch(Gated, kw_only=True, rename={"is_regex": "regex", "where": "in"})
         bool, Meta(description="Whether the pattern is a regular expression (Python's).")
     ] = False
     where: SearchedIn = "source"
-
-    def to_action(self) -> Action:
-        return self.rate(
-            NotebookSearchAction(
-                path=self.path, pattern=self.pattern, is_regex=self.is_regex, where=self.where
-            )
-        )
-
-    @classmethod
-    def of(cls, action: NotebookSearchAction) -> Self:
-        return cls(
-            path=action.path,
-            pattern=action.pattern,
-            is_regex=action.is_regex,
-            where=action.where,
-        )
 
 
 class ReadOutput(Gated, kw_only=True, rename={"form": "as"}):
@@ -232,13 +179,6 @@ class NbCreate(Gated, kw_only=True):
     ] = ""
     cells: list[NewCell] = []
 
-    def to_action(self) -> Action:
-        return self.rate(NotebookCreateAction(path=self.path, kernel=self.kernel, cells=self.cells))
-
-    @classmethod
-    def of(cls, action: NotebookCreateAction) -> Self:
-        return cls(path=action.path, kernel=action.kernel, cells=action.cells)
-
 
 class NbSave(Gated, kw_only=True):
     name = "nb_save"
@@ -249,13 +189,6 @@ class NbSave(Gated, kw_only=True):
     action_type = NotebookSaveAction
 
     path: Notebook
-
-    def to_action(self) -> Action:
-        return self.rate(NotebookSaveAction(path=self.path))
-
-    @classmethod
-    def of(cls, action: NotebookSaveAction) -> Self:
-        return cls(path=action.path)
 
 
 TOOLS: tuple[type[ToolArguments], ...] = (

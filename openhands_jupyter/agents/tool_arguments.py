@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
@@ -18,14 +17,19 @@ class ToolArguments(msgspec.Struct, kw_only=True, omit_defaults=True):
     description: ClassVar[str]
     action_type: ClassVar[type[Action]]
 
-    @abstractmethod
     def to_action(self) -> Action:
-        """The action that these arguments mean."""
+        """The action that these arguments mean: one with the same fields, unless overridden."""
+        return self.action_type(**{name: getattr(self, name) for name in self._names()})
 
     @classmethod
-    @abstractmethod
     def of(cls, action: Any) -> Self:
         """The arguments that mean `action`, which is of this tool's ``action_type``."""
+        return cls(**{name: getattr(action, name) for name in cls._names()})
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        """The fields that the action has too."""
+        return cls.__struct_fields__
 
 
 Risky = Annotated[
@@ -46,6 +50,14 @@ class Gated(ToolArguments, kw_only=True):
     """Arguments of a tool that does something, rated by the model itself."""
 
     security_risk: Risky = "low"
+
+    def to_action(self) -> Action:
+        """The action that these arguments mean, rated."""
+        return self.rate(super().to_action())
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return tuple(name for name in super()._names() if name not in Gated.__struct_fields__)
 
     def rate(self, action: Action) -> Action:
         """`action` with the model's rating, where it is more than low."""

@@ -113,9 +113,6 @@ class WriteFile(Gated, kw_only=True):
     path: Path
     content: Annotated[str, Meta(description="The whole content of the file.")]
 
-    def to_action(self) -> Action:
-        return self.rate(FileWriteAction(path=self.path, content=self.content))
-
     @classmethod
     def of(cls, action: FileWriteAction) -> Self:
         content = action.content.preview if isinstance(action.content, Blob) else action.content
@@ -137,27 +134,6 @@ class EditFile(Gated, kw_only=True):
     new_str: Annotated[str, Meta(description="Text to put there.")] = ""
     insert_line: Annotated[int, Meta(ge=0, description="Line after which to insert.")] = 0
 
-    def to_action(self) -> Action:
-        return self.rate(
-            FileEditAction(
-                path=self.path,
-                command=self.command,
-                old_str=self.old_str,
-                new_str=self.new_str,
-                insert_line=self.insert_line,
-            )
-        )
-
-    @classmethod
-    def of(cls, action: FileEditAction) -> Self:
-        return cls(
-            path=action.path,
-            command=action.command,
-            old_str=action.old_str,
-            new_str=action.new_str,
-            insert_line=action.insert_line,
-        )
-
 
 class FindFiles(Gated, kw_only=True):
     name = "find_files"
@@ -170,13 +146,6 @@ class FindFiles(Gated, kw_only=True):
 
     pattern: Annotated[str, Meta(description="With *, ?, [abc], and ** for any folders.")]
     path: Annotated[str, Meta(description="The folder to search in.")] = "."
-
-    def to_action(self) -> Action:
-        return self.rate(FileGlobAction(pattern=self.pattern, path=self.path))
-
-    @classmethod
-    def of(cls, action: FileGlobAction) -> Self:
-        return cls(pattern=action.pattern, path=action.path)
 
 
 class SearchFiles(Gated, kw_only=True):
@@ -195,25 +164,6 @@ class SearchFiles(Gated, kw_only=True):
     ] = ""
     ignore_case: bool = False
 
-    def to_action(self) -> Action:
-        return self.rate(
-            FileGrepAction(
-                pattern=self.pattern,
-                path=self.path,
-                include=self.include,
-                ignore_case=self.ignore_case,
-            )
-        )
-
-    @classmethod
-    def of(cls, action: FileGrepAction) -> Self:
-        return cls(
-            pattern=action.pattern,
-            path=action.path,
-            include=action.include,
-            ignore_case=action.ignore_case,
-        )
-
 
 class Think(ToolArguments, kw_only=True):
     name = "think"
@@ -221,13 +171,6 @@ class Think(ToolArguments, kw_only=True):
     action_type = AgentThinkAction
 
     thought: str
-
-    def to_action(self) -> Action:
-        return AgentThinkAction(thought=self.thought)
-
-    @classmethod
-    def of(cls, action: AgentThinkAction) -> Self:
-        return cls(thought=action.thought)
 
 
 class UpdatePlan(ToolArguments, kw_only=True):
@@ -239,13 +182,6 @@ class UpdatePlan(ToolArguments, kw_only=True):
     action_type = TaskTrackingAction
 
     tasks: list[Task]
-
-    def to_action(self) -> Action:
-        return TaskTrackingAction(tasks=self.tasks)
-
-    @classmethod
-    def of(cls, action: TaskTrackingAction) -> Self:
-        return cls(tasks=action.tasks)
 
 
 class AskUser(ToolArguments, kw_only=True):
@@ -276,13 +212,6 @@ class Finish(ToolArguments, kw_only=True):
     message: Annotated[
         str, Meta(description="What was done and found, in Markdown, briefly, for the user.")
     ]
-
-    def to_action(self) -> Action:
-        return FinishAction(message=self.message)
-
-    @classmethod
-    def of(cls, action: FinishAction) -> Self:
-        return cls(message=action.message)
 
 
 _ALL: tuple[type[ToolArguments], ...] = (
