@@ -1,9 +1,10 @@
-"""Tells a person's variables without running any of their code.
+"""Tells a person's variables without calling any of their code.
 
 It is executed in their kernel, in a namespace of its own that holds `names`, their namespace, and
 leaves `told` there: base64 of JSON, or nothing. No `repr`, no property of a class of theirs, no
 metaclass and no lazy proxy is asked for anything: what a value is, is taken from `type` itself, and
-more only of values whose very class is a known library's.
+more only of values whose very class is a known library's. Only what they registered for IPython's
+``post_execute`` runs: IPython calls it after every request.
 """
 
 import base64

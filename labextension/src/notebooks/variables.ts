@@ -30,8 +30,8 @@ export interface IVariables {
 }
 
 /**
- * Ask a kernel that is idle for its variables: without a trace, and without running any code of the
- * person's.
+ * Ask a kernel that is idle for its variables: without a trace, and without calling any code of the
+ * person's but what they registered for IPython's `post_execute`.
  *
  * @returns The variables; null where the kernel has no Python, or did not tell them in time.
  */
