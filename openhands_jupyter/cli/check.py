@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import msgspec
-import nbformat
 
 from ..agents.results import refusal
 from ..config import Config
@@ -253,6 +252,9 @@ def _copy(workspace: Path, above: Path) -> CleanFolder:
 
 
 def _read(path: Path) -> list[Cell]:
+    # Not at the top: it takes longer to load than all of the command line.
+    import nbformat
+
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, get_args
 
 import msgspec
-import nbformat
 
 from ..errors import Conflict, Invalid, OpenHandsError
 from ..events import Delivery
@@ -214,6 +213,9 @@ def _checked(step: Step) -> Step:
 
 
 def _validate(part: dict[str, Any], kind: str) -> None:
+    # Not at the top: it takes longer to load than all of the command line.
+    import nbformat
+
     try:
         nbformat.validate(part, ref=kind, version=4, version_minor=5)
     except nbformat.ValidationError as error:

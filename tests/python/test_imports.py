@@ -82,3 +82,10 @@ def test_the_package_alone_loads_no_web_server() -> None:
     code = "import sys, openhands_jupyter; print('tornado' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert answer.stdout.strip() == "False", answer.stderr
+
+
+def test_the_command_line_loads_nothing_to_check_notebooks_with() -> None:
+    # Magics load it too, into a person's kernel.
+    code = "import sys, openhands_jupyter.cli; print('nbformat' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert answer.stdout.strip() == "False", answer.stderr
