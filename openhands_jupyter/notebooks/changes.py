@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..events.notebooks import CellType
-from .cells import Cell
+from .cells import Cell, source_of
 from .revisions import cell_rev, notebook_rev
 
 _TRUSTED = "trusted"
@@ -102,6 +102,17 @@ class CellMismatch(msgspec.Struct, frozen=True, kw_only=True):
     rev: str | None = None
     cell_type: str | None = None
     source: str | None = None
+
+    @classmethod
+    def changed(cls, cell: Cell, rev: str) -> CellMismatch:
+        """A cell that has this revision and not the one that is expected."""
+        return cls(
+            id=cell["id"],
+            reason="changed",
+            rev=rev,
+            cell_type=cell["cell_type"],
+            source=source_of(cell),
+        )
 
 
 class Mismatch(msgspec.Struct, frozen=True, kw_only=True, tag="mismatch"):

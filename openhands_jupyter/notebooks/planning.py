@@ -306,7 +306,7 @@ def _check_revisions(
             if overwrites and id not in read:
                 unread[id] = None
             elif now != expected or (overwrites and read[id] != now):
-                changed[id] = _changed(by_id[id], now)
+                changed[id] = CellMismatch.changed(by_id[id], now)
     if unread:
         raise Conflict(
             "cells_not_read",
@@ -331,16 +331,6 @@ def _read_before(address: str, read: Mapping[str, str]) -> list[str]:
         return [address]
     found = [id for id in read if len(address) >= SHORTEST_PREFIX and id.startswith(address)]
     return found if len(found) == 1 else []
-
-
-def _changed(cell: Cell, rev: str) -> CellMismatch:
-    return CellMismatch(
-        id=cell["id"],
-        reason="changed",
-        rev=rev,
-        cell_type=cell["cell_type"],
-        source=source_of(cell),
-    )
 
 
 def _planned(draft: Draft, groups: Mapping[str, int]) -> list[PlannedCell]:

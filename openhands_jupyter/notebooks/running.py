@@ -317,13 +317,7 @@ def mismatches(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellMisma
         if cell is None:
             wrong[wanted.id] = CellMismatch(id=wanted.id, reason="gone")
         elif (rev := cell_rev(cell)) != wanted.rev:
-            wrong[wanted.id] = CellMismatch(
-                id=wanted.id,
-                reason="changed",
-                rev=rev,
-                cell_type=cell["cell_type"],
-                source=cell["source"],
-            )
+            wrong[wanted.id] = CellMismatch.changed(cell, rev)
     return list(wrong.values())
 
 
