@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections import OrderedDict
 from http import HTTPStatus
 from typing import Any, NamedTuple, Protocol
@@ -40,6 +41,8 @@ MINOR_WITH_IDS = 5
 
 class Contents(Protocol):
     """What is used of Jupyter's contents manager; its methods may be coroutines."""
+
+    checkpoints: Any
 
     def get(
         self,
@@ -106,7 +109,14 @@ class Files:
         return bool((await self._get(path, content=False))["writable"])
 
     async def write(self, path: str, notebook: dict[str, Any]) -> None:
-        """Write a notebook; the contents manager does so atomically."""
+        """Write a notebook; the contents manager does so atomically.
+
+        Raises
+        ------
+        Conflict
+            When it cannot be written, or something beside it would be overwritten by that.
+        """
+        await asyncio.to_thread(_write_through_no_link, self._contents, path)
         model = {"type": "notebook", "format": "json", "content": notebook}
         try:
             await ensure_async(self._contents.save(model, path))
@@ -235,6 +245,38 @@ def _stay_inside(contents: Contents, path: str) -> None:
         file = os.path.realpath(os.path.join(root, path))
         if os.path.commonpath([root, file]) != root:
             raise _not_found(path)
+
+
+def _write_through_no_link(contents: Contents, path: str) -> None:
+    """Refuse where Jupyter would write into what an agent has put beside a notebook.
+
+    It opens its backup of the file, and its checkpoint, by their names and follows links there,
+    wherever they lead.
+    """
+    root = getattr(contents, "root_dir", None)
+    if not root:
+        return
+    file = os.path.join(root, path)
+    folder, name = os.path.split(file)
+    folder = os.path.join(folder, getattr(contents.checkpoints, "checkpoint_dir", ""))
+    checkpoint = os.path.join(folder, "-checkpoint".join(os.path.splitext(name)))
+    if os.path.islink(file):
+        file = os.path.join(os.path.dirname(file), os.readlink(file))
+    backup = os.path.join(os.path.dirname(file), f".~{os.path.basename(file)}")
+    for written in (backup, checkpoint):
+        if os.path.lexists(written) and not stat.S_ISREG(os.lstat(written).st_mode):
+            raise _in_the_way(path, written)
+    if os.path.islink(folder):
+        raise _in_the_way(path, folder)
+
+
+def _in_the_way(path: str, written: str) -> Conflict:
+    return Conflict(
+        "link_beside_notebook",
+        f"{path} was not written, because that would write through {os.path.basename(written)}, "
+        "which is a link or no ordinary file.",
+        "Remove that, if nobody needs it.",
+    )
 
 
 def _refusal(path: str, error: HTTPError) -> OpenHandsError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import threading
 import time
@@ -186,6 +187,46 @@ async def test_a_link_leads_nowhere_outside(folder: Any, tmp_path: Path, link: s
         with pytest.raises(NotFound):
             await attempt
     assert json.loads((outside / PATH).read_text()) == USUAL
+
+
+@pytest.mark.parametrize(
+    "beside", [f".~{PATH}", ".ipynb_checkpoints/notebook-checkpoint.ipynb", ".ipynb_checkpoints"]
+)
+@pytest.mark.parametrize("target", ["a file", "nothing"])
+async def test_nothing_is_written_through_a_link_beside_a_notebook(
+    folder: Any, tmp_path: Path, beside: str, target: str
+) -> None:
+    file = folder.write(PATH, USUAL)
+    others = tmp_path / "of others"
+    link = folder.root / beside
+    link.parent.mkdir(exist_ok=True)
+    if beside.endswith("checkpoints"):
+        others.mkdir()
+    elif target == "a file":
+        others.write_text("of others")
+    link.symlink_to(others)
+    before = _all_below(others)
+    with pytest.raises(Conflict) as caught:
+        await change(folder, TO_TWO)
+    assert caught.value.code == "link_beside_notebook"
+    assert _all_below(others) == before
+    assert json.loads(file.read_text()) == USUAL
+
+
+def _all_below(path: Path) -> list[tuple[str, str]]:
+    """What is at a path, and below it."""
+    found = [path, *path.rglob("*")] if path.exists() else []
+    return [(str(p), p.read_text() if p.is_file() else "") for p in found]
+
+
+@pytest.mark.parametrize("link", [False, True])
+async def test_a_pipe_beside_a_notebook_holds_up_nobody(folder: Any, link: bool) -> None:
+    file = folder.write("there/b.ipynb" if link else PATH, USUAL)
+    if link:
+        (folder.root / PATH).symlink_to("there/b.ipynb")
+    os.mkfifo(file.parent / f".~{file.name}")
+    with pytest.raises(Conflict):
+        await change(folder, TO_TWO)
 
 
 @pytest.mark.parametrize("path", ["../outside.ipynb", "/../outside.ipynb", ".hidden/a.ipynb"])
