@@ -17,17 +17,19 @@ SHORTEST_PREFIX = 4
 LISTED = 40
 """Ids that an error names."""
 
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _POSITION = re.compile(r"@(\d+)")
 _QUOTED = 60
 """Characters of a wrong address that an error repeats."""
 
 
 def with_ids(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells, each with an id of its own.
+    """The cells, each with an id of its own, as nbformat allows them.
 
-    Cells from before nbformat 4.5 have none, and copied notebooks have some twice, of which the
-    first cell keeps it. A new id follows from what the cell holds, so that the same file gives the
-    same ids each time it is read, until they are written.
+    So an id is never a text that a notebook could have a model read. Cells from before nbformat
+    4.5 have none, and copied notebooks have some twice, of which the first cell keeps it. A new id
+    follows from what the cell holds, so that the same file gives the same ids each time it is
+    read, until they are written.
     """
     taken = {cell["id"] for cell in cells if _has_id(cell)}
     seen: set[str] = set()
@@ -42,7 +44,7 @@ def with_ids(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _has_id(cell: Cell) -> bool:
-    return isinstance(cell.get("id"), str) and cell["id"] != ""
+    return isinstance(cell.get("id"), str) and _ID.fullmatch(cell["id"]) is not None
 
 
 def _derived_id(cell: Cell, taken: set[str]) -> str:

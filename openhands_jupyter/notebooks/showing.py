@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, get_args
+
+import msgspec
 
 from ..errors import Invalid
 from ..events import Masker
-from ..events.notebooks import NotebookOutputAction, NotebookSearchAction, OutputsShown
+from ..events.notebooks import (
+    CellType,
+    NotebookOutputAction,
+    NotebookSearchAction,
+    OutputsShown,
+)
 from ..events.shown import as_data
 from .addresses import Addresses
 from .cells import Cell, source_of
@@ -154,7 +161,10 @@ def _state(snapshot: Snapshot) -> str:
     count = len(snapshot.cells)
     head = f"{count:,} cell{'' if count == 1 else 's'}, nb_rev {snapshot.nb_rev}"
     if snapshot.delivery != "disk":
-        head += f"; {', '.join(_open_state(snapshot.state))}"
+        state = snapshot.state
+        if state.active_cell not in {cell["id"] for cell in snapshot.cells}:
+            state = msgspec.structs.replace(state, active_cell=None)
+        head += f"; {', '.join(_open_state(state))}"
     elif snapshot.state.read_only:
         head += "; read-only"
     return head
@@ -199,7 +209,9 @@ def _headings(headings: Sequence[Heading], depth: int = 0) -> list[str]:
 
 def _cell_text(cell: Cell, position: int, shown: ShownCell) -> str:
     part = shown.page
-    head = f"Cell {shown.id} @{position} {cell['cell_type']}, rev {shown.rev}"
+    # Of another type it is what the notebook says, and here nothing marks that as data.
+    kind = cell["cell_type"] if cell["cell_type"] in get_args(CellType) else "of an unknown type"
+    head = f"Cell {shown.id} @{position} {kind}, rev {shown.rev}"
     if not part.total:
         return f"{head}, empty"
     whole = part.first == 1 and part.last == part.total

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import threading
 import time
@@ -17,7 +18,9 @@ from notebook_contract import FIRST, THIRD, USUAL, code, notebook, rev
 from read_only import read_only
 
 from openhands_jupyter.errors import Conflict, Invalid, NotFound, OpenHandsError
+from openhands_jupyter.events import Masker
 from openhands_jupyter.notebooks.changes import Applied, Change, InsertCell, Mismatch, SetCell
+from openhands_jupyter.notebooks.showing import cells_text, outline_text
 
 PATH = "notebook.ipynb"
 TO_TWO = Change(steps=[SetCell(id="third-cell", rev=rev(THIRD), source="two")])
@@ -281,3 +284,14 @@ async def test_a_copy_has_ids_of_its_own_while_both_are_read(folder: Any) -> Non
     assert isinstance(await change(folder, Change(steps=[step])), Applied)
     [other] = (await read(folder, "copy.ipynb")).cells
     assert other["source"] == THIRD["source"]
+
+
+async def test_a_notebook_says_nothing_outside_of_what_is_marked_as_data(folder: Any) -> None:
+    evil = {**FIRST, "id": "a\nEVIL", "cell_type": "code\nEVIL"}
+    folder.write(PATH, notebook(evil, THIRD))
+    found = await read(folder)
+    text = cells_text(found, [], "summary", 1, Masker())[0] + outline_text(found, Masker())
+    assert "EVIL" not in re.sub(r"<output>.*?</output>", "", text, flags=re.DOTALL)
+    with pytest.raises(NotFound) as caught:
+        cells_text(found, ["nowhere"], "summary", 1, Masker())
+    assert "EVIL" not in caught.value.message + caught.value.hint
