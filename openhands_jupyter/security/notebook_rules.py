@@ -22,19 +22,20 @@ def is_open(action: Action) -> bool:
 
 def check_notebook(scene: Scene, action: NotebookRead | NotebookWrite) -> None:
     """Note what an action does to a notebook."""
+    if isinstance(action, NotebookListAction):
+        return
+    path = scene.places.notebook(action.path)
     match action:
-        case NotebookListAction():
-            pass
         case NotebookCreateAction():
-            _write(scene, action.path)
+            _write(scene, path)
         case NotebookSaveAction():
-            _write(scene, action.path)
+            _write(scene, path)
             if is_open(action):
-                scene.add("medium", "Saves a notebook that you have open, as it is", action.path)
+                scene.add("medium", "Saves a notebook that you have open, as it is", path)
         case NotebookEditAction():
-            _check_edit(scene, action)
+            _check_edit(scene, action, path)
         case _:
-            _touch(scene, action.path)
+            _touch(scene, path)
 
 
 def _touch(scene: Scene, path: str) -> None:
@@ -51,10 +52,10 @@ def _write(scene: Scene, path: str) -> None:
         scene.add("high", "Writes outside the workspace", path)
 
 
-def _check_edit(scene: Scene, action: NotebookEditAction) -> None:
-    _write(scene, action.path)
+def _check_edit(scene: Scene, action: NotebookEditAction, path: str) -> None:
+    _write(scene, path)
     if is_open(action):
-        scene.add("medium", "Changes a notebook that you have open", action.path)
+        scene.add("medium", "Changes a notebook that you have open", path)
     if any(operation.get("op") == "delete" for operation in action.operations):
         # A merge deletes cells too, but what they hold stays.
         gone = [cell.id for cell in action.cells if cell.what == "deleted"]

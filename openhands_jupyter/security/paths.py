@@ -92,6 +92,15 @@ class Places:
                 return os.path.realpath(os.path.join(cwd or self.workspace, expanded))
         return os.sep
 
+    def notebook(self, path: str) -> str:
+        """The path of a notebook as Jupyter's contents API understands it, from the workspace.
+
+        Unlike for a shell, ``..`` takes back the name before it, even that of a link, and ``~`` is
+        a name like any other.
+        """
+        inner = os.path.relpath(os.path.join(self.workspace, path), self.workspace)
+        return os.path.join(os.curdir, inner) if inner.startswith("~") else inner
+
     def place(self, path: str, cwd: str | None = None) -> Place:
         """Which kind of place a path is in."""
         written = os.path.join(cwd or self.workspace, os.path.expanduser(path))

@@ -83,3 +83,26 @@ def test_the_servers_notebooks_are_here_where_the_sandbox_is_elsewhere(tmp_path:
     gate.work_elsewhere("/remote/folder")
     assert gate.check(READ, mode="agent", isolated=True).outcome == "run"
     assert gate.check(READ_OUTSIDE, mode="agent", isolated=True).outcome == "ask"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["way/../../a.ipynb", "~/../../a.ipynb", "sub/../../a.ipynb", "way/../../work/../a.ipynb"],
+)
+def test_a_path_is_judged_as_the_server_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """A link of the agent's must not make what is outside look as if it were inside."""
+    workspace = tmp_path / "work"
+    (workspace / "deep" / "er" / "still").mkdir(parents=True)
+    (workspace / "way").symlink_to(workspace / "deep" / "er" / "still")
+    monkeypatch.setenv("HOME", str(workspace / "deep" / "er" / "still"))
+    gate = Gate(workspace)
+    for action in (
+        NotebookReadAction(path=path),
+        NotebookEditAction(path=path, operations=PATCH, delivery="tab"),
+        NotebookSaveAction(path=path, delivery="tab"),
+    ):
+        verdict = gate.check(action, mode="auto", isolated=True)
+        assert verdict.outcome == "ask"
+        assert any("../a.ipynb" in reason for reason in verdict.risk.reasons)
