@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgspec
 
 from ..controller.log import error_observation
-from ..errors import NotFound, OpenHandsError
+from ..errors import Conflict, NotFound, OpenHandsError
 from ..events import (
     Action,
     CellEdit,
@@ -98,7 +98,9 @@ class NotebookActions:
         try:
             match action:
                 case NotebookEditAction():
-                    return await self._edits.prepare(action, await self._open(action.path))
+                    document = await self._open(action.path)
+                    place = await asyncio.to_thread(self._places.find, action.path)
+                    return await self._edits.prepare(action, document, place.in_workspace)
                 case NotebookSaveAction():
                     document = await self._open(action.path)
                     return msgspec.structs.replace(action, delivery=document.delivery)
@@ -117,12 +119,12 @@ class NotebookActions:
         try:
             match action:
                 case NotebookEditAction():
-                    document = await self._open(action.path)
+                    document = await self._open_as_judged(action)
                     return await self._edits.make(action, document, self._provenance(action))
                 case NotebookCreateAction():
                     return await self._create(action)
                 case NotebookSaveAction():
-                    document = await self._open(action.path)
+                    document = await self._open_as_judged(action)
                     await document.save()
                     return await self._saved(action, document)
                 case NotebookListAction():
@@ -140,6 +142,18 @@ class NotebookActions:
         document = await self._notebooks().open(place.path)
         if document.delivery == "disk" and not place.in_workspace:
             raise _outside(path)
+        return document
+
+    async def _open_as_judged(self, action: NotebookEditAction | NotebookSaveAction) -> Document:
+        """The notebook, open or not as it was when the gate and the person judged the action."""
+        document = await self._open(action.path)
+        if (document.delivery == "disk") != (action.delivery == "disk"):
+            done = "closed" if document.delivery == "disk" else "opened"
+            raise Conflict(
+                "notebook_opened_or_closed",
+                f"{action.path} was {done} meanwhile, so nothing was done.",
+                "Try it again.",
+            )
         return document
 
     async def _require_in_workspace(self, path: str) -> str:

@@ -85,8 +85,15 @@ class NotebookEdits:
         self._masker = masker
         self._planned: _Planned | None = None
 
-    async def prepare(self, action: NotebookEditAction, document: Document) -> Action | Observation:
+    async def prepare(
+        self, action: NotebookEditAction, document: Document, may_tell: bool
+    ) -> Action | Observation:
         """Find out what becomes of each cell; errors are those of `plan`.
+
+        Parameters
+        ----------
+        may_tell
+            Whether the agent may be told what cells hold before anybody was asked.
 
         Returns
         -------
@@ -100,7 +107,9 @@ class NotebookEdits:
                 "Patch what is around it: the secret itself then stays as it is.",
             )
         operations = operations_from(action.operations)
-        made, snapshot = await self._plan(document, operations, action.expect_nb_rev)
+        made, snapshot = await self._plan(
+            document, operations, action.expect_nb_rev, may_tell=may_tell
+        )
         if not made.change.steps:
             return NotebookEditObservation(
                 path=action.path,
@@ -161,6 +170,8 @@ class NotebookEdits:
         operations: Sequence[Operation],
         expect_nb_rev: str,
         made: Sequence[Sequence[str]] = (),
+        *,
+        may_tell: bool = True,
     ) -> tuple[Plan, Snapshot]:
         """A plan for the notebook as it is now, and how that is."""
         snapshot = await document.read()
@@ -174,6 +185,8 @@ class NotebookEdits:
                 made=made,
             )
         except CellsChanged as error:
+            if not may_tell:
+                raise
             raise await self._conflict(document.path, error.cells, operations) from None
         return planned, snapshot
 

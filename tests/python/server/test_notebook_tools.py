@@ -411,6 +411,64 @@ async def test_ask_mode_asks_for_the_open_notebook_and_refuses_a_closed_one(
     assert saved(file.parent / "other.ipynb") == USUAL
 
 
+async def test_what_was_approved_for_an_open_notebook_is_not_written_to_its_file(
+    begin: Begin, services: Services, open_tab: OpenTab, file: Path, model_server: ModelServer
+) -> None:
+    model_server.play(READ, edit(PATCH), DONE)
+    async with open_tab(PATH, USUAL):
+        session = await begin(mode="ask")
+        action = await asked(session)
+    await wait_until(lambda: not services.notebooks.tabs.notebooks())
+    session.confirm(action.id, "approve")
+    await until(session, "finished")
+    (error,) = events(session, ErrorObservation)
+    assert isinstance(error, ErrorObservation)
+    assert error.code == "notebook_opened_or_closed"
+    assert saved(file) == USUAL
+
+
+async def test_what_may_be_done_to_a_file_is_not_done_in_a_notebook_opened_since(
+    begin: Begin, open_tab: OpenTab, file: Path, model_server: ModelServer
+) -> None:
+    delete = {"op": "delete", "id": "first-cell", "expect_rev": rev(FIRST)}
+    model_server.play(READ, edit(delete), DONE)
+    session = await begin()
+    action = await asked(session)
+    async with open_tab(PATH, USUAL) as tab:
+        session.confirm(action.id, "approve")
+        await until(session, "finished")
+    (error,) = events(session, ErrorObservation)
+    assert isinstance(error, ErrorObservation)
+    assert error.code == "notebook_opened_or_closed"
+    assert "change" not in tab.asked
+    assert saved(file) == USUAL
+
+
+async def test_an_edit_that_fails_tells_nothing_of_what_may_not_be_read(
+    begin: Begin, open_tab: OpenTab, root: Path, model_server: ModelServer
+) -> None:
+    (root / "private.ipynb").write_text(json.dumps(USUAL))
+    tag = {"op": "tag", "id": "third-cell", "expect_rev": "wrong", "add": ["a"]}
+    clear = {"op": "clear_outputs", "id": "third-cell", "expect_rev": "wrong"}
+    private = "../private.ipynb"
+    model_server.play(
+        *(call("nb_edit", path=private, ops=[op]) for op in (tag, clear)),
+        call("nb_read", path=private, cells=["third-cell"]),
+        call("nb_edit", path=private, ops=[tag]),
+        DONE,
+    )
+    async with open_tab("private.ipynb", USUAL) as tab:
+        session = await begin(mode="ask")
+        waiting = await until(session, "awaiting_user_confirmation", "finished")
+        assert "print(i)" not in json.dumps(model_server.requests[-1].body)
+        # Also when it was allowed to read the cell once.
+        tab.type_into("third-cell", "print('typed since')")
+        session.confirm(waiting.cause, "approve")
+        await until(session, "finished")
+    assert "typed since" in results(model_server)[2]
+    assert all("print(" not in results(model_server)[n] for n in (0, 1, 3))
+
+
 async def test_a_closed_notebook_is_changed_like_a_file_and_undone(
     begin: Begin, file: Path, model_server: ModelServer
 ) -> None:
