@@ -35,6 +35,9 @@ REMEMBERED = 200
 TORN_FOR = 0.2
 """Seconds after which a file that is no notebook is read again."""
 
+LARGEST = 100 * 2**20
+"""Bytes of the largest file that is read: the server needs several times as much memory for it."""
+
 MINOR_WITH_IDS = 5
 """The minor version of nbformat 4 from which on cells have ids."""
 
@@ -89,6 +92,7 @@ class Files:
 
     async def read(self, path: str) -> _File:
         """Read a notebook; errors are those of `Document.read`."""
+        await self._check_size(path)
         try:
             model = await self._get(path)
         except Invalid:
@@ -155,11 +159,25 @@ class Files:
             return []
         return [(entry["path"].strip("/"), entry["type"]) for entry in model["content"]]
 
-    async def _get(self, path: str, content: bool = True) -> dict[str, Any]:
+    async def _check_size(self, path: str) -> None:
+        size = (await self._get(path, content=False, require_hash=False))["size"]
+        # Not every storage knows it.
+        if size is not None and size > LARGEST:
+            raise Invalid(
+                "notebook_too_large",
+                f"{path} has {size / 2**20:.0f} MiB; more than {LARGEST / 2**20:.0f} are not read.",
+                "Clear large outputs in JupyterLab, and save it.",
+            )
+
+    async def _get(
+        self, path: str, content: bool = True, require_hash: bool = True
+    ) -> dict[str, Any]:
         await asyncio.to_thread(_stay_inside, self._contents, path)
         try:
             model: dict[str, Any] = await ensure_async(
-                self._contents.get(path, content=content, type="notebook", require_hash=True)
+                self._contents.get(
+                    path, content=content, type="notebook", require_hash=require_hash
+                )
             )
         except HTTPError as error:
             raise _refusal(path, error) from error

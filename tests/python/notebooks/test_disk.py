@@ -20,6 +20,7 @@ from read_only import read_only
 from openhands_jupyter.errors import Conflict, Invalid, NotFound, OpenHandsError
 from openhands_jupyter.events import Masker
 from openhands_jupyter.notebooks.changes import Applied, Change, InsertCell, Mismatch, SetCell
+from openhands_jupyter.notebooks.disk import LARGEST
 from openhands_jupyter.notebooks.showing import cells_text, outline_text
 
 PATH = "notebook.ipynb"
@@ -40,7 +41,8 @@ def write_before_next_check(folder: Any, monkeypatch: pytest.MonkeyPatch, *conte
     get = folder.contents.get
 
     async def get_late(path: str, content: bool = True, **more: Any) -> Any:
-        if not content and waiting:
+        # What asks for the size alone comes before anything is read.
+        if not content and more.get("require_hash") and waiting:
             folder.write(path, waiting.pop(0))
         return await get(path, content=content, **more)
 
@@ -94,6 +96,25 @@ async def test_a_notebook_that_is_moved_or_deleted_is_not_made_anew(folder: Any)
         assert PATH in caught.value.message
     assert not file.exists()
     assert isinstance(await change(folder, TO_TWO, "moved.ipynb"), Applied)
+
+
+async def test_a_file_that_is_too_large_is_not_read(
+    folder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder.write(PATH, USUAL)
+    os.truncate(file, LARGEST + 1)
+    get = folder.contents.get
+
+    async def get_no_content(path: str, content: bool = True, **more: Any) -> Any:
+        assert not content
+        return await get(path, content=content, **more)
+
+    monkeypatch.setattr(folder.contents, "get", get_no_content)
+    for attempt in (read(folder), change(folder, TO_TWO)):
+        with pytest.raises(Invalid) as caught:
+            await attempt
+        assert caught.value.code == "notebook_too_large"
+        assert "100 MiB" in caught.value.message
 
 
 @pytest.mark.parametrize("text", ["{not json", "[1]", "", '{"nbformat": 9}'])
