@@ -172,7 +172,8 @@ async def test_stop_ends_a_cell_within_a_second(bench, code, reacts):
 async def test_stop_while_the_kernel_starts(bench):
     async with bench() as b:
         task = asyncio.ensure_future(b.cell("1"))
-        await asyncio.sleep(0.05)
+        # Not while it is looked whether the sandbox still will do, which comes before the kernel.
+        await wait_until(lambda: b.runtime.used)
         await b.runtime.interrupt()
         assert (await task).interrupted == "stopped"
         assert (await b.cell("2")).outputs[0].data == {"text/plain": "2"}
