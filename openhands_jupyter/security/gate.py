@@ -109,27 +109,33 @@ class Gate:
         """
         if not action.runnable:
             return Verdict("run", Risk(level="low"))
-        risk, outside = self._risk(action, isolated, online, running)
         on_notebook = isinstance(action, NotebookRead | NotebookWrite)
+        # The server's notebooks are here, wherever the sandbox is.
+        places = self._here if on_notebook else self._places
+        risk, outside = self._risk(action, places, isolated, online, running)
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
-        if on_notebook and outside:
+        if on_notebook and outside != []:
             return Verdict("ask", risk)
         if mode == "auto" and isolated:
             return Verdict("run", risk)
         return Verdict("ask" if risk.level == "high" or is_open(action) else "run", risk)
 
     def _risk(
-        self, action: Action, isolated: bool, online: bool | None, running: str | None
-    ) -> tuple[Risk, list[str]]:
-        on_notebook = isinstance(action, NotebookRead | NotebookWrite)
-        # The server's notebooks are here, wherever the sandbox is.
-        places = self._here if on_notebook else self._places
+        self,
+        action: Action,
+        places: Places,
+        isolated: bool,
+        online: bool | None,
+        running: str | None,
+    ) -> tuple[Risk, list[str] | None]:
+        """The risk, and what it reaches outside the workspace: None where that is not known."""
+        outside: list[str] | None
         try:
             risk, outside = assess(action, places, isolated, self._kernel_names, online, running)
         except Exception as error:
             reason = f"Cannot be judged: the check failed ({type(error).__name__})"
-            risk, outside = Risk(level="high", reasons=[reason]), []
+            risk, outside = Risk(level="high", reasons=[reason]), None
         if not isolated or isinstance(action, NotebookRead):
             risk = _without_sandbox(action, risk, outside)
         return _with_rating(risk, action.risk), outside
@@ -141,7 +147,7 @@ def _only_reads(action: Action) -> bool:
     return isinstance(action, _READS)
 
 
-def _without_sandbox(action: Action, risk: Risk, outside: list[str]) -> Risk:
+def _without_sandbox(action: Action, risk: Risk, outside: list[str] | None) -> Risk:
     if isinstance(action, CmdRunAction) and is_waiting(action):
         return risk
     if not isinstance(action, _READS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -17,7 +18,7 @@ from openhands_jupyter.events import (
     NotebookSaveAction,
     RiskLevel,
 )
-from openhands_jupyter.security import Gate
+from openhands_jupyter.security import Gate, risk
 from openhands_jupyter.security.gate import Outcome
 
 PATCH = [{"op": "patch"}]
@@ -76,6 +77,19 @@ def test_without_a_sandbox_only_reading_is_not_asked_for(tmp_path: Path) -> None
     assert gate.check(READ, mode="auto", isolated=False).outcome == "run"
     for action in (CREATE, EDIT_CLOSED, EDIT_OPEN, SAVE_OPEN):
         assert gate.check(action, mode="auto", isolated=False).outcome == "ask"
+
+
+def test_what_cannot_be_judged_is_asked_for_in_every_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(risk.Scene, "touch", fail)
+    for action in (READ, EDIT_OPEN):
+        for mode in get_args(Mode):
+            verdict = Gate(tmp_path).check(action, mode=mode, isolated=True)
+            assert (verdict.outcome, verdict.risk.level) == ("ask", "high"), mode
 
 
 def test_the_servers_notebooks_are_here_where_the_sandbox_is_elsewhere(tmp_path: Path) -> None:
