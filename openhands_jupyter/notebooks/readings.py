@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..events import CellEdit
+from .planning import PlannedCell
 from .reading import Page
 
 
@@ -50,9 +52,16 @@ class Readings:
         self._seen.setdefault(path, {})[id] = _Seen(rev, source, due)
         return due is None
 
-    def forget_cell(self, path: str, id: str) -> None:
-        """Forget a cell that is gone."""
-        self._seen.get(path, {}).pop(id, None)
+    def note_edit(
+        self, path: str, edit: CellEdit | PlannedCell, rev: str, source: str | None = None
+    ) -> None:
+        """Note what the agent made of a cell: what it wrote, it need not read."""
+        seen = self._seen.setdefault(path, {})
+        before = seen.get(edit.id)
+        if edit.after is None:
+            seen.pop(edit.id, None)
+        elif edit.what == "inserted" or (before is not None and before.next_line is None):
+            self.note(path, edit.id, rev, source)
 
     def forget(self, path: str) -> None:
         """Forget a notebook of which nobody knows how it is now."""

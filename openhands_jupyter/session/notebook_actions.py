@@ -87,11 +87,8 @@ class NotebookActions:
                     self._readings.note(path, cell.id, cell.rev)
                 continue
             for edit in event.cells:
-                if edit.after is None:
-                    self._readings.forget_cell(path, edit.id)
-                elif edit.what == "inserted" or edit.id in self._readings.revs(path):
-                    rev = rev_of(edit.cell_type, edit.after)
-                    self._readings.note(path, edit.id, rev)
+                rev = rev_of(edit.cell_type, edit.after or "")
+                self._readings.note_edit(path, edit, rev)
 
     async def prepare(self, action: Action) -> Action | Observation:
         """Plan an action before the gate sees it; see `Runtime.prepare`."""

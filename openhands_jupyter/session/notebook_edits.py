@@ -231,24 +231,20 @@ class NotebookEdits:
         decision = self._state.decisions.get(action.id)
         cells = (decision.cells if decision else None) or []
         refused = {cell.id for cell in cells if cell.decision == "reject"}
-        groups = {cell.group for cell in planned.cells if cell.id in refused}
-        rejected = [cell.id for cell in action.cells if cell.group in groups]
+        parts = planned.without(refused)
+        left = {part.group for part in parts}
+        rejected = [cell.id for cell in action.cells if cell.group not in left]
         sources = {
             cell.id: cell.source
             for cell in cells
             if cell.source is not None and cell.id not in rejected
         }
-        return _Decided(planned.without(refused), rejected, sources)
+        return _Decided(parts, rejected, sources)
 
     def _note(self, path: str, made: Plan, result: Applied) -> None:
-        """What the agent wrote, it need not read."""
-        known = self._readings.revs(path)
         for cell in made.cells:
-            if cell.after is None:
-                self._readings.forget_cell(path, cell.id)
-            elif cell.what == "inserted" or cell.id in known:
-                rev = result.revs.get(cell.id, cell.rev or "")
-                self._readings.note(path, cell.id, rev, cell.after)
+            rev = result.revs.get(cell.id, cell.rev or "")
+            self._readings.note_edit(path, cell, rev, cell.after)
 
     def _told(self, document: Document, made: Plan, before: Snapshot, decided: _Decided) -> str:
         """What the agent is told of an edit that was made."""
