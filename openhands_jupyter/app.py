@@ -14,9 +14,9 @@ from .config import Config
 from .config.settings import NAMES
 from .config.traits import traits
 from .events import Event
-from .notebooks.kernels import Kernels
-from .notebooks.notebooks import Notebooks
-from .notebooks.running import Runs
+from .notebooks.delivery.notebooks import Notebooks
+from .notebooks.running.driving import Runs
+from .notebooks.running.kernels import Kernels
 from .server.base import Services
 from .server.kernels import SessionKernel, can_show
 from .server.routes import handlers

@@ -20,8 +20,8 @@ from openhands_jupyter.notebooks.changes import (
     MoveCell,
     SetCell,
 )
-from openhands_jupyter.notebooks.document import Document, Snapshot
-from openhands_jupyter.notebooks.notebooks import Notebooks
+from openhands_jupyter.notebooks.delivery.document import Document, Snapshot
+from openhands_jupyter.notebooks.delivery.notebooks import Notebooks
 from openhands_jupyter.notebooks.revisions import cell_rev, notebook_rev
 
 STREAM = {"output_type": "stream", "name": "stdout", "text": "1\n"}

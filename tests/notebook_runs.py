@@ -13,8 +13,8 @@ from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.errors import Invalid, NotFound
 from openhands_jupyter.notebooks.changes import Mismatch, SetCell
-from openhands_jupyter.notebooks.running import Runs
-from openhands_jupyter.notebooks.runs import CellToRun, Run
+from openhands_jupyter.notebooks.running.driving import Runs
+from openhands_jupyter.notebooks.running.runs import CellToRun, Run
 
 ON = "go-on"
 """The file that a cell waits for, where it has to wait for something."""

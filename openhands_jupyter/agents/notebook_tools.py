@@ -20,7 +20,7 @@ from ..events import (
     NotebookSearchAction,
 )
 from ..events.notebooks import OutputForm, OutputsShown, SearchedIn
-from ..notebooks.operations import Operation
+from ..notebooks.editing.operations import Operation
 from .tool_arguments import Gated, ToolArguments
 
 Notebook = Annotated[

@@ -26,7 +26,7 @@ from ..events import (
 )
 from ..events.blobs import cut
 from ..events.shown import as_data, without_escapes
-from ..notebooks.screen import settled
+from ..notebooks.showing.screen import settled
 
 LIMIT = 30_000
 """Characters of one result that a model is shown."""

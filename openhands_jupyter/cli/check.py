@@ -21,9 +21,9 @@ from ..errors import Invalid, NotFound, SandboxUnavailable
 from ..events import IPythonOutputObservation, IPythonRunCellAction, Output
 from ..notebooks.addresses import with_ids
 from ..notebooks.cells import Cell
-from ..notebooks.clean_folder import CleanFolder
-from ..notebooks.cleanroom import CheckedCell, Place, Ran, Report, check
-from ..notebooks.graph import is_python
+from ..notebooks.cleanroom.checking import CheckedCell, Place, Ran, Report, check
+from ..notebooks.cleanroom.clean_folder import CleanFolder
+from ..notebooks.names.graph import is_python
 from ..runtime import SandboxRuntime, check_workspace
 from ..runtime.backends import Isolation
 from ..runtime.docker.settings import DockerSettings

@@ -170,7 +170,7 @@ class NotebookEditAction(Action, frozen=True, kw_only=True, tag=True):
     Attributes
     ----------
     operations
-        What to do, as the model wrote it (`notebooks.operations`).
+        What to do, as the model wrote it (`notebooks.editing.operations`).
     why
         The purpose, for the person.
     expect_nb_rev

@@ -19,8 +19,8 @@ from tornado import web
 from ..config import Config, Isolation
 from ..errors import Invalid, NotFound, OpenHandsError
 from ..events import Event
-from ..notebooks.notebooks import Notebooks
-from ..notebooks.running import Runs
+from ..notebooks.delivery.notebooks import Notebooks
+from ..notebooks.running.driving import Runs
 from .bodies import Error, SandboxHealth
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from ..config.settings import (
 )
 from ..events import CellDecision, Command, Decision, Mode, NetworkAccess
 from ..hosts import Preset
-from ..notebooks.drafts import LONGEST_SOURCE
+from ..notebooks.editing.drafts import LONGEST_SOURCE
 from .context import SentContext
 
 Title = Annotated[str, Meta(max_length=200)]

@@ -10,7 +10,7 @@ from jupyter_server.auth.decorator import ws_authenticated
 from jupyter_server.base.websocket import WebSocketMixin
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from ..notebooks.tabs import Tab
+from ..notebooks.delivery.tabs import Tab
 from .base import JsonErrors, allowed
 from .bodies import TabQuery
 

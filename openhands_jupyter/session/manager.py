@@ -24,7 +24,7 @@ from ..events.stream import Listener
 from ..llm.base import LanguageModel
 from ..llm.gateway import GatewayModel, ModelGateway
 from ..llm.tour import TOUR_NAME, TourModel
-from ..notebooks.notebooks import Notebooks, notebooks_in
+from ..notebooks.delivery.notebooks import Notebooks, notebooks_in
 from ..runtime import check_workspace
 from ..runtime.checkpoints import Shelf
 from ..runtime.kernel_host import MakeHost

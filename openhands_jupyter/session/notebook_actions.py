@@ -32,12 +32,12 @@ from ..events import (
 )
 from ..events.notebooks import NotebookRead, NotebookWrite
 from ..notebooks.cells import new_cell, with_newlines
-from ..notebooks.document import Document, Snapshot
-from ..notebooks.notebooks import Notebooks
+from ..notebooks.delivery.document import Document, Snapshot
+from ..notebooks.delivery.notebooks import Notebooks
+from ..notebooks.editing.readings import Readings
 from ..notebooks.provenance import KEY, Provenance
-from ..notebooks.readings import Readings
 from ..notebooks.revisions import cell_rev, notebook_rev, rev_of
-from ..notebooks.showing import cells_text, list_text, outline_text, output_text, search_text
+from ..notebooks.showing.texts import cells_text, list_text, outline_text, output_text, search_text
 from .notebook_edits import NotebookEdits
 from .notebook_places import NotebookPlaces
 

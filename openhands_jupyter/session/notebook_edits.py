@@ -22,14 +22,14 @@ from ..events.masking import MASK
 from ..events.shown import as_data
 from ..notebooks.cells import Cell
 from ..notebooks.changes import Applied, CellMismatch, apply
-from ..notebooks.conflicts import told_of_conflicts, wanted_sources
-from ..notebooks.document import Document, OutcomeUnknown, Snapshot
-from ..notebooks.graph import NameGraph, is_python
-from ..notebooks.operations import Operation, operations_from
-from ..notebooks.planning import CellsChanged, Part, Plan, plan
+from ..notebooks.delivery.document import Document, OutcomeUnknown, Snapshot
+from ..notebooks.editing.conflicts import told_of_conflicts, wanted_sources
+from ..notebooks.editing.operations import Operation, operations_from
+from ..notebooks.editing.planning import CellsChanged, Part, Plan, plan
+from ..notebooks.editing.readings import Readings
+from ..notebooks.names.graph import NameGraph, is_python
 from ..notebooks.provenance import Provenance, signed
-from ..notebooks.reading import page
-from ..notebooks.readings import Readings
+from ..notebooks.showing.reading import page
 
 MOST_STALE = 30
 """Stale cells that are told of one edit."""

@@ -36,7 +36,7 @@ from ..events import (
     UserMessageAction,
 )
 from ..llm.base import LanguageModel
-from ..notebooks.notebooks import Notebooks
+from ..notebooks.delivery.notebooks import Notebooks
 from ..runtime.environment import packages
 from ..runtime.kernel_host import MakeHost
 from ..security import Gate

@@ -17,9 +17,9 @@ from tornado import web
 
 from openhands_jupyter.errors import OpenHandsError
 from openhands_jupyter.notebooks.changes import Change
-from openhands_jupyter.notebooks.notebooks import Notebooks
+from openhands_jupyter.notebooks.delivery.notebooks import Notebooks
 from openhands_jupyter.notebooks.revisions import cell_rev
-from openhands_jupyter.notebooks.runs import CellToRun, Run
+from openhands_jupyter.notebooks.running.runs import CellToRun, Run
 
 
 class DoorHandler(APIHandler):

@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from playwright.sync_api import Locator, Page, expect
 from ui.lab_server import TOKEN, LabServer
 
-from openhands_jupyter.notebooks.tabs import ANSWERS_WITHIN, SAVES_WITHIN
+from openhands_jupyter.notebooks.delivery.tabs import ANSWERS_WITHIN, SAVES_WITHIN
 
 PATIENCE = 60.0
 """Seconds after which a test that waits has failed."""

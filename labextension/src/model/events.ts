@@ -856,7 +856,7 @@ export interface NotebookOutputAction {
  * Attributes
  * ----------
  * operations
- *     What to do, as the model wrote it (`notebooks.operations`).
+ *     What to do, as the model wrote it (`notebooks.editing.operations`).
  * why
  *     The purpose, for the person.
  * expect_nb_rev

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-from openhands_jupyter.notebooks.notebooks import Notebooks
+from openhands_jupyter.notebooks.delivery.notebooks import Notebooks
 
 
 class Folder:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openhands_jupyter.notebooks.clean_folder import CleanFolder
+from openhands_jupyter.notebooks.cleanroom.clean_folder import CleanFolder
 
 
 @pytest.fixture

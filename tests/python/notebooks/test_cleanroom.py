@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from openhands_jupyter.notebooks.cleanroom import FileTrouble, Ran, Report, check
-from openhands_jupyter.notebooks.graph import OutOfOrder, UsedEarly
+from openhands_jupyter.notebooks.cleanroom.checking import FileTrouble, Ran, Report, check
+from openhands_jupyter.notebooks.names.graph import OutOfOrder, UsedEarly
 
 
 def code(id: str, source: str, *printed: str, count: int | None = 1, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from openhands_jupyter.notebooks.comparing import comparable
+from openhands_jupyter.notebooks.cleanroom.comparing import comparable
 
 
 def printed(text: str, name: str = "stdout") -> dict[str, Any]:

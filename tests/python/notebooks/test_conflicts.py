@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openhands_jupyter.notebooks.changes import Applied, DeleteCell, Mismatch, SetCell, apply
-from openhands_jupyter.notebooks.conflicts import told_of_conflicts, wanted_sources
-from openhands_jupyter.notebooks.operations import operations_from
-from openhands_jupyter.notebooks.planning import CellsChanged, plan
+from openhands_jupyter.notebooks.editing.conflicts import told_of_conflicts, wanted_sources
+from openhands_jupyter.notebooks.editing.operations import operations_from
+from openhands_jupyter.notebooks.editing.planning import CellsChanged, plan
 from openhands_jupyter.notebooks.revisions import cell_rev
 
 READ = "import pandas\n\ndf = load()\ndf.plot()"

@@ -20,8 +20,8 @@ from read_only import read_only
 from openhands_jupyter.errors import Conflict, Invalid, NotFound, OpenHandsError
 from openhands_jupyter.events import Masker
 from openhands_jupyter.notebooks.changes import Applied, Change, InsertCell, Mismatch, SetCell
-from openhands_jupyter.notebooks.disk import LARGEST
-from openhands_jupyter.notebooks.showing import cells_text, outline_text
+from openhands_jupyter.notebooks.delivery.disk import LARGEST
+from openhands_jupyter.notebooks.showing.texts import cells_text, outline_text
 
 PATH = "notebook.ipynb"
 TO_TWO = Change(steps=[SetCell(id="third-cell", rev=rev(THIRD), source="two")])

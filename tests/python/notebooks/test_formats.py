@@ -12,12 +12,12 @@ import pytest
 from openhands_jupyter.events import Masker
 from openhands_jupyter.notebooks.addresses import with_ids
 from openhands_jupyter.notebooks.changes import Applied, apply
-from openhands_jupyter.notebooks.graph import NameGraph
-from openhands_jupyter.notebooks.operations import operations_from
-from openhands_jupyter.notebooks.outline import outline
-from openhands_jupyter.notebooks.outputs import show
-from openhands_jupyter.notebooks.planning import plan
+from openhands_jupyter.notebooks.editing.operations import operations_from
+from openhands_jupyter.notebooks.editing.planning import plan
+from openhands_jupyter.notebooks.names.graph import NameGraph
 from openhands_jupyter.notebooks.revisions import cell_rev
+from openhands_jupyter.notebooks.showing.outline import outline
+from openhands_jupyter.notebooks.showing.outputs import show
 
 OUTPUTS: list[dict[str, Any]] = [
     {"output_type": "stream", "name": "stdout", "text": ["1\n", "2\n"]},

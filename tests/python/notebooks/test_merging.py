@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from openhands_jupyter.notebooks.editing.merging import merge
 from openhands_jupyter.notebooks.lines import regions, unified_diff
-from openhands_jupyter.notebooks.merging import merge
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d", ""]), max_size=8)
 SOURCES = LINES.map("\n".join)

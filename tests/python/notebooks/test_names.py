@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openhands_jupyter.notebooks.graph import (
+from openhands_jupyter.notebooks.names.cell_names import is_built_in, names_in
+from openhands_jupyter.notebooks.names.graph import (
     NameGraph,
     OutOfOrder,
     Stale,
@@ -19,7 +20,6 @@ from openhands_jupyter.notebooks.graph import (
     is_python,
     out_of_order,
 )
-from openhands_jupyter.notebooks.names import is_built_in, names_in
 
 
 def code(id: str, source: str, count: int | None = None) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from openhands_jupyter.errors import Conflict, Invalid, NotFound
 from openhands_jupyter.notebooks.changes import Applied, DeleteCell, SetCell, apply
-from openhands_jupyter.notebooks.operations import Insert, operations_from
-from openhands_jupyter.notebooks.planning import CellsChanged, Plan, plan
+from openhands_jupyter.notebooks.editing.operations import Insert, operations_from
+from openhands_jupyter.notebooks.editing.planning import CellsChanged, Plan, plan
 from openhands_jupyter.notebooks.revisions import cell_rev, notebook_rev
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from openhands_jupyter.errors import Invalid
 from openhands_jupyter.events import Masker
-from openhands_jupyter.notebooks.graph import NameGraph
-from openhands_jupyter.notebooks.outline import outline
-from openhands_jupyter.notebooks.reading import page
+from openhands_jupyter.notebooks.names.graph import NameGraph
 from openhands_jupyter.notebooks.revisions import cell_rev, notebook_rev
-from openhands_jupyter.notebooks.search import Match, search
+from openhands_jupyter.notebooks.showing.outline import outline
+from openhands_jupyter.notebooks.showing.reading import page
+from openhands_jupyter.notebooks.showing.search import Match, search
 
 PLAIN = Masker()
 
@@ -168,7 +168,7 @@ def test_a_pattern_that_would_take_all_memory_is_ended() -> None:
 
 
 def test_no_more_than_a_limit_is_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openhands_jupyter.notebooks.search.CHARACTERS", 15)
+    monkeypatch.setattr("openhands_jupyter.notebooks.showing.search.CHARACTERS", 15)
     found = search([code("a", "x" * 10), code("b", "x" * 10)], "x", PLAIN)
     assert [match.id for match in found.matches] == ["a"]
     assert "ended after" in found.notice

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from openhands_jupyter.errors import Invalid, NotFound
 from openhands_jupyter.events import Masker
-from openhands_jupyter.notebooks.outputs import (
+from openhands_jupyter.notebooks.showing.outputs import (
     CALL,
     Handle,
     Shown,
@@ -25,7 +25,7 @@ from openhands_jupyter.notebooks.outputs import (
     table_in,
     whole_text,
 )
-from openhands_jupyter.notebooks.screen import settled
+from openhands_jupyter.notebooks.showing.screen import settled
 
 PLAIN = Masker()
 HANDLE = Handle("cell-11", 0)

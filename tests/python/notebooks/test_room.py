@@ -13,8 +13,8 @@ from notebook_runs import RunWorld
 
 from openhands_jupyter.errors import Conflict, NotFound
 from openhands_jupyter.notebooks.changes import Applied, Change, MoveCell, SetCell
-from openhands_jupyter.notebooks.notebooks import Notebooks
-from openhands_jupyter.notebooks.room import Rooms
+from openhands_jupyter.notebooks.delivery.notebooks import Notebooks
+from openhands_jupyter.notebooks.delivery.room import Rooms
 
 pytest.importorskip("jupyter_server_ydoc", reason="jupyter-collaboration is not installed")
 

@@ -13,7 +13,7 @@ from read_only import read_only
 from waiting import wait_until
 
 from openhands_jupyter.errors import Conflict
-from openhands_jupyter.notebooks import listening
+from openhands_jupyter.notebooks.running import listening
 
 PATH = "notebook.ipynb"
 WAITING = notebook(code("first-cell", WAIT), code("second-cell", "x = 1", STREAM))

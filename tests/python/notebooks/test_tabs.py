@@ -16,8 +16,8 @@ from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.errors import Conflict, OpenHandsError
 from openhands_jupyter.notebooks.changes import Applied, Change, Mismatch, SetCell
-from openhands_jupyter.notebooks.document import OutcomeUnknown
-from openhands_jupyter.notebooks.notebooks import Notebooks
+from openhands_jupyter.notebooks.delivery.document import OutcomeUnknown
+from openhands_jupyter.notebooks.delivery.notebooks import Notebooks
 
 PATH = "notebook.ipynb"
 CHANGE = Change(steps=[SetCell(id="first-cell", rev=rev(FIRST), source="changed")])

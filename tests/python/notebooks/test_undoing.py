@@ -21,11 +21,11 @@ from openhands_jupyter.notebooks.changes import (
     SetCell,
     apply,
 )
-from openhands_jupyter.notebooks.operations import operations_from
-from openhands_jupyter.notebooks.planning import plan
-from openhands_jupyter.notebooks.records import CellRecord, records
+from openhands_jupyter.notebooks.editing.operations import operations_from
+from openhands_jupyter.notebooks.editing.planning import plan
 from openhands_jupyter.notebooks.revisions import cell_rev
-from openhands_jupyter.notebooks.undoing import UndoPlan, plan_undo
+from openhands_jupyter.notebooks.undo.records import CellRecord, records
+from openhands_jupyter.notebooks.undo.undoing import UndoPlan, plan_undo
 
 Cells = list[dict[str, Any]]
 

@@ -1,0 +1,398 @@
+"""Notebooks that are open in a browser: the tabs that are connected, and what they are asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from ...errors import Conflict, OpenHandsError
+from ..addresses import with_ids
+from ..changes import Applied, Change, Mismatch
+from .document import (
+    Document,
+    OpenNotebook,
+    OutcomeUnknown,
+    Snapshot,
+    not_saved,
+    read_only,
+    snapshot,
+)
+
+ANSWERS_WITHIN = 10.0
+"""Seconds that a tab has for an answer."""
+
+SAVES_WITHIN = 60.0
+"""Seconds that a tab has to save: it asks the server, which may write to something slow."""
+
+RETURNS_WITHIN = 5.0
+"""Seconds after which a tab that has lost its connection counts as closed."""
+
+Send = Callable[[bytes], None]
+
+
+class Announcement(msgspec.Struct, frozen=True, tag="notebooks"):
+    """All notebooks that a tab has open now."""
+
+    notebooks: list[OpenNotebook]
+
+
+class Part(msgspec.Struct, frozen=True, tag="part"):
+    """A piece of an answer's result as JSON, where the whole is too long for one message."""
+
+    id: str
+    text: str
+
+
+class TabError(msgspec.Struct, frozen=True):
+    """Why a tab did not do what it was asked."""
+
+    code: str
+    message: str
+
+
+class Answer(msgspec.Struct, frozen=True, tag="answer"):
+    """The answer to a request; without a result and an error, the parts before are the result."""
+
+    id: str
+    result: Raw | UnsetType = UNSET
+    error: TabError | None = None
+
+
+_decode = msgspec.json.Decoder(Announcement | Part | Answer).decode
+
+
+class _Request:
+    def __init__(self, method: str, params: dict[str, Any]) -> None:
+        self.id = uuid4().hex
+        self.frame = msgspec.json.encode(
+            {"type": "request", "id": self.id, "method": method, "params": params}
+        )
+        self.parts: list[str] = []
+        self.answer: asyncio.Future[Raw] = asyncio.get_running_loop().create_future()
+
+
+class Tab:
+    """A browser tab.
+
+    Parameters
+    ----------
+    id
+        What it calls itself, over breaks of its connection.
+    number
+        Which one it was, of all that ever connected.
+    """
+
+    def __init__(self, id: str, number: int) -> None:
+        self.id = id
+        self.number = number
+        self.notebooks: dict[str, OpenNotebook] = {}
+        self.send: Send | None = None
+        self.requests: dict[str, _Request] = {}
+        self.settled = asyncio.Event()
+        self.forgetting: asyncio.TimerHandle | None = None
+
+
+class Tabs:
+    """The tabs that are connected, and those that were a moment ago.
+
+    Parameters
+    ----------
+    answers_within, returns_within
+        Seconds, see `ANSWERS_WITHIN` and `RETURNS_WITHIN`.
+    """
+
+    def __init__(
+        self, answers_within: float = ANSWERS_WITHIN, returns_within: float = RETURNS_WITHIN
+    ) -> None:
+        self.answers_within = answers_within
+        self.returns_within = returns_within
+        self._tabs: dict[str, Tab] = {}
+        self._numbers = count()
+
+    def connect(self, id: str, send: Send) -> Tab:
+        """Take in a tab; one that comes back is asked again what it did not answer.
+
+        Parameters
+        ----------
+        id
+            What it calls itself.
+        send
+            Sends it a frame, without waiting.
+        """
+        tab = self._tabs.setdefault(id, Tab(id, next(self._numbers)))
+        if tab.forgetting:
+            tab.forgetting.cancel()
+            tab.forgetting = None
+        tab.send = send
+        for request in tab.requests.values():
+            request.parts.clear()
+            send(request.frame)
+        return tab
+
+    def disconnect(self, tab: Tab, send: Send) -> None:
+        """Note that a connection has ended; another one of the same tab may have replaced it."""
+        if tab.send == send:
+            tab.send = None
+            tab.settled.clear()
+            loop = asyncio.get_running_loop()
+            tab.forgetting = loop.call_later(self.returns_within, self._forget, tab)
+
+    def receive(self, tab: Tab, frame: str | bytes) -> None:
+        """Take in what a tab sends.
+
+        Raises
+        ------
+        msgspec.DecodeError
+            When it is nothing that a tab may send.
+        """
+        match _decode(frame):
+            case Announcement(notebooks=notebooks):
+                tab.notebooks = {notebook.path: notebook for notebook in notebooks}
+                tab.settled.set()
+            case Part(id=id, text=text) if request := tab.requests.get(id):
+                request.parts.append(text)
+            case Answer(id=id) as answer if request := tab.requests.get(id):
+                _resolve(request, answer)
+
+    async def have(self, path: str) -> bool:
+        """Whether a tab has this notebook open; it waits for those that may come back."""
+        while True:
+            if self._with(path):
+                return True
+            lost = [tab for tab in self._tabs.values() if not tab.send and path in tab.notebooks]
+            if not lost:
+                return False
+            # One that is back and says nothing is asked all the same, and then has to answer.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.returns_within):
+                    await lost[0].settled.wait()
+
+    def notebooks(self) -> list[OpenNotebook]:
+        """What is open, each path once, as the tab has it that would be asked."""
+        paths = {path for tab in self._tabs.values() if tab.send for path in tab.notebooks}
+        found = [self._with(path)[-1].notebooks[path] for path in sorted(paths)]
+        return sorted(found, key=lambda notebook: not notebook.visible)
+
+    async def request(
+        self, path: str, method: str, within: float | None = None, **params: Any
+    ) -> Raw:
+        """Have the tab that shows a notebook do something with it.
+
+        Of several, it is the one where it is on the screen, then the newest.
+
+        Parameters
+        ----------
+        path
+            Which notebook.
+        method
+            What to do.
+        within
+            Seconds that the tab has for it; `answers_within` by default.
+        params
+            What else the tab has to know.
+
+        Returns
+        -------
+        Raw
+            The result as JSON.
+
+        Raises
+        ------
+        Conflict
+            When no tab has it open now, or the tab refused.
+        OutcomeUnknown
+            When no answer came.
+        """
+        tabs = self._with(path)
+        if not tabs:
+            raise _closed(path)
+        tab, request = tabs[-1], _Request(method, {"path": path, **params})
+        tab.requests[request.id] = request
+        assert tab.send
+        tab.send(request.frame)
+        try:
+            async with asyncio.timeout(self.answers_within if within is None else within):
+                return await request.answer
+        except TimeoutError as error:
+            raise OutcomeUnknown(path) from error
+        except _Refused as refused:
+            raise _refusal(path, refused.error) from None
+        except _Gone:
+            raise OutcomeUnknown(path) from None
+        finally:
+            del tab.requests[request.id]
+
+    def close(self) -> None:
+        """Forget all tabs."""
+        for tab in list(self._tabs.values()):
+            if tab.forgetting:
+                tab.forgetting.cancel()
+            self._forget(tab)
+
+    def _with(self, path: str) -> list[Tab]:
+        """The connected tabs with a notebook, the one to ask last."""
+        tabs = [tab for tab in self._tabs.values() if tab.send and path in tab.notebooks]
+        return sorted(tabs, key=lambda tab: (tab.notebooks[path].visible, tab.number))
+
+    def _forget(self, tab: Tab) -> None:
+        self._tabs.pop(tab.id, None)
+        tab.notebooks = {}
+        tab.settled.set()
+        for request in tab.requests.values():
+            if not request.answer.done():
+                request.answer.set_exception(_Gone())
+
+
+class TabDocument(Document):
+    """A notebook as a browser tab has it, with what is not saved.
+
+    Parameters
+    ----------
+    path
+        As the contents API has it.
+    tabs
+        The tabs.
+    lock
+        Held while it is changed, by whoever in this server changes it.
+    """
+
+    delivery = "tab"
+
+    def __init__(self, path: str, tabs: Tabs, lock: asyncio.Lock) -> None:
+        super().__init__(path)
+        self._tabs = tabs
+        self._lock = lock
+
+    async def read(self) -> Snapshot:
+        """The notebook as the tab has it."""
+        try:
+            result = await self._tabs.request(self.path, "read")
+        except OutcomeUnknown:
+            raise Conflict(
+                "tab_does_not_answer",
+                f"The browser tab with {self.path} does not answer.",
+                "Look whether it still works, and try again.",
+            ) from None
+        live = msgspec.json.decode(result, type=_Live)
+        notebook = {
+            "metadata": live.metadata,
+            "nbformat": live.nbformat,
+            "nbformat_minor": live.nbformat_minor,
+        }
+        return snapshot(self.delivery, notebook, with_ids(live.cells), live.state)
+
+    async def _change(self, change: Change) -> Applied | Mismatch:
+        async with self._lock:
+            result = await self._tabs.request(self.path, "change", change=change)
+        return msgspec.json.decode(result, type=Applied | Mismatch)
+
+    async def save(self) -> None:
+        """Have the tab save it."""
+        async with self._lock:
+            await self._tabs.request(self.path, "save", SAVES_WITHIN)
+
+    async def run(self, cell: str, rev: str) -> Started | Mismatch:
+        """Have the tab begin to run a cell, if it has this revision.
+
+        Raises
+        ------
+        Conflict
+            When the tab has no kernel for it, or does not have it open any more.
+        OutcomeUnknown
+            When it was sent, and the answer was lost.
+        """
+        async with self._lock:
+            result = await self._tabs.request(self.path, "run", cell=cell, rev=rev)
+        return msgspec.json.decode(result, type=Started | Mismatch)
+
+    async def landed(self, messages: list[str]) -> list[str]:
+        """The messages of whose cells the tab has all outputs."""
+        result = await self._tabs.request(self.path, "landed", messages=messages)
+        return msgspec.json.decode(result, type=list[str])
+
+
+class Started(msgspec.Struct, frozen=True, tag="started"):
+    """A cell that a tab has given to a kernel, by a message with this id."""
+
+    message: str
+    kernel: str
+
+
+class _Live(msgspec.Struct, frozen=True):
+    """A notebook as a tab tells it."""
+
+    cells: list[dict[str, Any]]
+    metadata: dict[str, Any]
+    nbformat: int
+    nbformat_minor: int
+    state: OpenNotebook
+
+
+class _Refused(Exception):
+    def __init__(self, error: TabError) -> None:
+        self.error = error
+
+
+class _Gone(Exception):
+    """The tab is gone, and its answer with it."""
+
+
+def _resolve(request: _Request, answer: Answer) -> None:
+    if request.answer.done():
+        return
+    if answer.error:
+        request.answer.set_exception(_Refused(answer.error))
+    elif answer.result is UNSET:
+        request.answer.set_result(Raw("".join(request.parts).encode()))
+    else:
+        request.answer.set_result(answer.result)
+
+
+def _refusal(path: str, error: TabError) -> OpenHandsError:
+    match error.code:
+        case "not_open":
+            return _closed(path)
+        case "read_only":
+            return read_only(path)
+        case "changed_on_disk":
+            return Conflict(
+                "notebook_changed_on_disk",
+                f"The file of {path} was changed by something else since it was opened.",
+                "Choose in JupyterLab which of both is to stay: save it there, or reload it.",
+            )
+        case "no_kernel":
+            return no_kernel(path)
+        case "pending_input":
+            return Conflict(
+                "kernel_awaits_input",
+                f"The kernel of {path} waits for input.",
+                "Answer it in the notebook, or interrupt the kernel.",
+            )
+        case "not_saved":
+            return not_saved(path)
+        case _:
+            return OpenHandsError(
+                "tab_failed", f"The browser could not do this with {path}: {error.message}"
+            )
+
+
+def no_kernel(path: str) -> Conflict:
+    """The error for cells of a notebook that nothing can run."""
+    return Conflict(
+        "notebook_has_no_kernel", f"{path} has no kernel.", "Choose one for it in JupyterLab."
+    )
+
+
+def _closed(path: str) -> Conflict:
+    return Conflict(
+        "notebook_closed",
+        f"{path} is not open in a browser any more.",
+        "Try again: the file itself is used then.",
+    )

@@ -1,0 +1,1 @@
+"""What an agent asks to be changed in a notebook, planned and made."""

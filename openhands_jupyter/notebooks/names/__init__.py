@@ -1,0 +1,1 @@
+"""Which names the cells of a Python notebook give and take."""

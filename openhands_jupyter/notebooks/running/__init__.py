@@ -1,0 +1,1 @@
+"""Running cells in the notebooks' own kernels."""

@@ -1,0 +1,341 @@
+"""Runs cells of notebooks in the notebooks' own kernels, as their person would."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from logging import Logger
+from weakref import WeakValueDictionary
+
+from ...errors import Invalid, NotFound, OpenHandsError
+from ..cells import Cell, source_of
+from ..changes import CellMismatch, Mismatch
+from ..delivery.document import Document, OutcomeUnknown, Snapshot, read_only
+from ..delivery.notebooks import Notebooks
+from ..delivery.tabs import TabDocument, no_kernel
+from ..revisions import cell_rev
+from .kernels import Attachment, KernelDied, Kernels
+from .listening import Execution, Listener
+from .runs import CellRun, CellToRun, Run, RunState
+from .writing_back import WritingBack
+
+REMEMBERED = 20
+"""Runs that have ended and can still be asked for."""
+
+INPUT_LOOKED_AT = 0.3
+"""Seconds after which it is looked whether a tab asks for input."""
+
+LOOKED_AT = 1.0
+"""Seconds for which the cells of a file are taken to be as they were."""
+
+_STARTS_AGENT = re.compile(
+    r"^\s*%%?\s*openhands\b|run_(?:cell|line)_magic\(\s*['\"]openhands['\"]", re.MULTILINE
+)
+
+
+class Runs:
+    """The runs of a server.
+
+    Parameters
+    ----------
+    notebooks
+        The way to notebooks.
+    kernels
+        The kernels of notebooks.
+    log
+        Where to report faults of our own.
+    """
+
+    def __init__(self, notebooks: Notebooks, kernels: Kernels, log: Logger) -> None:
+        self._notebooks = notebooks
+        self._kernels = kernels
+        self._log = log
+        self._runs: OrderedDict[str, Run] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def start(
+        self, path: str, cells: Sequence[CellToRun], stop_on_error: bool = True
+    ) -> Run | Mismatch:
+        """Begin to run cells; runs of one notebook wait for each other.
+
+        Parameters
+        ----------
+        path
+            The notebook.
+        cells
+            In the order in which they are run; those that are no code are skipped.
+        stop_on_error
+            Whether a cell that fails is the last.
+
+        Returns
+        -------
+        Run or Mismatch
+            The run, or which cells are not as expected, and none is run.
+
+        Raises
+        ------
+        NotFound, Invalid, Conflict
+            When the notebook cannot be read, cannot take outputs, or a cell would start an agent.
+        """
+        path = path.strip("/")
+        snapshot = await (await self._notebooks.open(path)).read()
+        if wrong := mismatches(snapshot, cells):
+            return Mismatch(cells=wrong, nb_rev=snapshot.nb_rev)
+        if snapshot.delivery != "tab" and snapshot.state.read_only:
+            raise read_only(path)
+        run = Run(path, _to_run(snapshot, cells), stop_on_error)
+        self._remember(run)
+        task = asyncio.create_task(self._drive(run))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return run
+
+    def get(self, id: str) -> Run:
+        """The run with an id.
+
+        Raises
+        ------
+        NotFound
+            When there is none, or no more.
+        """
+        if id not in self._runs:
+            raise NotFound(
+                "run_not_found",
+                f"There is no run {id[:40]!r}.",
+                "Its outputs are in the notebook: read that.",
+            )
+        return self._runs[id]
+
+    async def close(self) -> None:
+        """Write what is known, and listen to no kernel any more; what they run goes on."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _remember(self, run: Run) -> None:
+        ended = [id for id, run in self._runs.items() if run.ended]
+        for id in ended[: max(len(ended) - REMEMBERED, 0)]:
+            del self._runs[id]
+        self._runs[run.id] = run
+
+    async def _drive(self, run: Run) -> None:
+        """Run it when those before it have ended."""
+        turn = self._turns.setdefault(run.path, asyncio.Lock())
+        try:
+            async with turn:
+                if not run.ended:
+                    await Driver(run, self._notebooks, self._kernels).drive()
+        except OutcomeUnknown:
+            run.end("unknown", "The browser did not say whether it has begun with a cell.")
+        except OpenHandsError as error:
+            run.end("error", " ".join(filter(None, (error.message, error.hint))))
+        except asyncio.CancelledError:
+            run.end("unknown", "The server was stopped.")
+            raise
+        except Exception:
+            self._log.exception("A run of cells of %s failed", run.path)
+            run.end("unknown", "Something went wrong here; the server's log says what.")
+
+
+class Driver:
+    """Runs cells in the notebook's kernel, through the browser tab that has the notebook open.
+
+    Without a tab they are given to the kernel from here, and the outputs are written into the
+    notebook; so are those of a tab that was closed meanwhile.
+
+    Parameters
+    ----------
+    run
+        What is to be run.
+    notebooks
+        The way to notebooks.
+    kernels
+        The kernels.
+    """
+
+    def __init__(self, run: Run, notebooks: Notebooks, kernels: Kernels) -> None:
+        self._run = run
+        self._notebooks = notebooks
+        self._kernels = kernels
+        self._execution: Execution | None = None
+        self._looked = 0.0
+        self._snapshot: Snapshot | None = None
+
+    async def drive(self) -> None:
+        """Run them.
+
+        Raises
+        ------
+        OpenHandsError
+            When there is no kernel to be had, or no notebook any more.
+        """
+        run = self._run
+        run.move("running")
+        run.kernel = await self._find_kernel()
+        state: RunState = "kernel_dead"
+        async with WritingBack(self._notebooks.open, run.path) as writing:
+            try:
+                with suppress(KernelDied):
+                    kernel = await self._kernels.attach(run.kernel)
+                    async with self._listener(kernel, writing) as listener:
+                        state = await self._run_all(listener)
+            except OpenHandsError:
+                await self._keep_what_tabs_have_not(writing)
+                raise
+            await self._keep_what_tabs_have_not(writing)
+        run.end(state, writing.problem)
+
+    async def _find_kernel(self) -> str:
+        snapshot = await self._look(await self._notebooks.open(self._run.path))
+        if snapshot.delivery == "tab":
+            if snapshot.state.kernel is None:
+                raise no_kernel(self._run.path)
+            return snapshot.state.kernel.id
+        kernelspec = snapshot.metadata.get("kernelspec") or {}
+        return await self._kernels.of(self._run.path, kernelspec.get("name"))
+
+    def _listener(self, kernel: Attachment, writing: WritingBack) -> Listener:
+        def note(cell: CellRun) -> None:
+            if not cell.message:
+                writing.note(cell)
+
+        def ask(prompt: str) -> None:
+            self._run.move("awaiting_input", prompt)
+
+        return Listener(kernel, self._run.cells, note, ask)
+
+    async def _keep_what_tabs_have_not(self, writing: WritingBack) -> None:
+        """Write the outputs of cells whose tab was closed, or reloaded, before it had them all."""
+        by_tab = {cell.message: cell for cell in self._run.cells if cell.message}
+        if not by_tab:
+            return
+        document = await self._notebooks.open(self._run.path)
+        landed: list[str] = []
+        if isinstance(document, TabDocument):
+            with suppress(OpenHandsError):
+                landed = await document.landed(list(by_tab))
+        for message, cell in by_tab.items():
+            if message in landed:
+                cell.written = True
+            else:
+                writing.note(cell)
+
+    async def _run_all(self, listener: Listener) -> RunState:
+        beside = [
+            asyncio.create_task(work) for work in (self._interrupt_when_asked(), self._see_input())
+        ]
+        try:
+            for cell in self._run.cells:
+                if cell.status == "queued":
+                    if self._run.stopping:
+                        return "interrupted"
+                    if state := await self._run_one(listener, cell):
+                        return state
+        finally:
+            for task in beside:
+                task.cancel()
+        failed = any(cell.status == "error" and not cell.may_fail for cell in self._run.cells)
+        return "error" if failed else "done"
+
+    async def _run_one(self, listener: Listener, cell: CellRun) -> RunState | None:
+        """Run a cell; the end of the run, if it is with this one."""
+        run = self._run
+        begun = await self._begin(listener, cell)
+        if not isinstance(begun, Execution):
+            run.mismatch = begun
+            cell.end("changed")
+            return "changed"
+        run.move("running")
+        self._execution = begun
+        status = await listener.until_end(self._execution)
+        cell.end("interrupted" if status == "error" and run.stopping else status)
+        if cell.status == "interrupted":
+            return "interrupted"
+        goes_on = status == "done" or cell.may_fail or not run.stop_on_error
+        return None if goes_on else "error"
+
+    async def _see_input(self) -> None:
+        """Note when a tab asks the person for input, which is not asked for here."""
+        run = self._run
+        while True:
+            await asyncio.sleep(INPUT_LOOKED_AT)
+            asking = any(
+                notebook.path == run.path and notebook.awaiting_input
+                for notebook in self._notebooks.open_in_browser()
+            )
+            in_tab = any(cell.message and cell.status == "running" for cell in run.cells)
+            if in_tab and asking != (run.state == "awaiting_input"):
+                run.move("awaiting_input" if asking else "running")
+
+    async def _begin(self, listener: Listener, cell: CellRun) -> Execution | list[CellMismatch]:
+        """Give a cell to the kernel, if it is as expected."""
+        document = await self._notebooks.open(self._run.path)
+        if not isinstance(document, TabDocument):
+            wanted = [CellToRun(id=cell.id, rev=cell.rev)]
+            if wrong := mismatches(await self._look(document), wanted):
+                return wrong
+            cell.give()
+            return listener.run(cell)
+        cell.give()
+        answer = await document.run(cell.id, cell.rev)
+        if isinstance(answer, Mismatch):
+            return answer.cells
+        if answer.kernel != self._run.kernel:
+            raise KernelDied
+        cell.message = answer.message
+        return listener.follow(cell, answer.message)
+
+    async def _interrupt_when_asked(self) -> None:
+        while True:
+            await self._run.stop_asked.wait()
+            self._run.stop_asked.clear()
+            if self._execution and self._run.kernel:
+                await self._execution.began.wait()
+                await self._kernels.interrupt(self._run.kernel)
+
+    async def _look(self, document: Document) -> Snapshot:
+        """The notebook as it is, or was a moment ago."""
+        known = self._snapshot
+        recent = time.monotonic() - self._looked < LOOKED_AT
+        if not recent or known is None or known.delivery != document.delivery:
+            self._looked = time.monotonic()
+            self._snapshot = known = await document.read()
+        return known
+
+
+def mismatches(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellMismatch]:
+    """The cells that are not as expected."""
+    present = {cell["id"]: cell for cell in snapshot.cells}
+    wrong = {}
+    for wanted in cells:
+        cell = present.get(wanted.id)
+        if cell is None:
+            wrong[wanted.id] = CellMismatch(id=wanted.id, reason="gone")
+        elif (rev := cell_rev(cell)) != wanted.rev:
+            wrong[wanted.id] = CellMismatch.changed(cell, rev)
+    return list(wrong.values())
+
+
+def _to_run(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellRun]:
+    present = {cell["id"]: cell for cell in snapshot.cells}
+    return [_cell_to_run(present[cell.id], cell.rev) for cell in cells]
+
+
+def _cell_to_run(cell: Cell, rev: str) -> CellRun:
+    source = source_of(cell)
+    tags = cell["metadata"].get("tags") or []
+    run = CellRun(cell["id"], rev, source, "raises-exception" in tags)
+    if cell["cell_type"] != "code" or not source.strip():
+        run.end("skipped")
+    elif _STARTS_AGENT.search(source):
+        raise Invalid(
+            "cell_runs_agent",
+            f"Cell {cell['id']} gives OpenHands a task, which only a person may do.",
+            "Do what it says yourself, or ask the person to run it.",
+        )
+    return run

@@ -1,0 +1,171 @@
+"""The kernels of notebooks, in Jupyter's own managers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.kernelspec import NoSuchKernel
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from jupyter_server.utils import ensure_async
+from tornado.web import HTTPError
+
+from ...errors import Conflict, NotFound, OpenHandsError
+
+SHARED_DRIVE = "RTC:"
+"""What jupyter-collaboration puts before a path."""
+
+STARTS_WITHIN = 60.0
+"""Seconds that a kernel has to come back: Jupyter looks every few whether one has died."""
+
+LOOKED_AFTER = 0.1
+
+
+class KernelDied(Exception):
+    """The kernel is not the one any more that it was: it died, or was restarted or shut down."""
+
+
+class Kernels:
+    """Finds the kernel of a notebook, and starts one as JupyterLab does.
+
+    Parameters
+    ----------
+    kernels, sessions
+        The server's managers; typed in part.
+    """
+
+    def __init__(self, kernels: Any, sessions: Any) -> None:
+        self._kernels = kernels
+        self._sessions = sessions
+        self._starting: dict[str, asyncio.Task[str]] = {}
+
+    async def of(self, path: str, name: str | None) -> str:
+        """The id of a notebook's kernel; one is started where there is none.
+
+        Parameters
+        ----------
+        path
+            The notebook.
+        name
+            The kernel that its metadata name.
+
+        Raises
+        ------
+        NotFound
+            When there is no such kernel.
+        OpenHandsError
+            When it cannot be started.
+        """
+        if found := await self.find(path):
+            return found
+        # Two that ask at once get the same.
+        if path not in self._starting:
+            task = asyncio.create_task(self._start(path, name))
+            self._starting[path] = task
+            task.add_done_callback(lambda _: self._starting.pop(path))
+        return await asyncio.shield(self._starting[path])
+
+    async def find(self, path: str) -> str | None:
+        """The id of a notebook's kernel; None where none runs."""
+        for session in await self._sessions.list_sessions():
+            if session["type"] == "notebook" and _plain(session["path"]) == path:
+                id: str = session["kernel"]["id"]
+                return id
+        return None
+
+    async def attach(self, id: str) -> Attachment:
+        """Hold on to a kernel as it is now; one that Jupyter is about to start again is waited for.
+
+        Raises
+        ------
+        Conflict
+            When it is behind a gateway.
+        KernelDied
+            When there is none with this id, or it does not come back.
+        """
+        if not isinstance(self._kernels, AsyncMappingKernelManager):
+            raise Conflict(
+                "kernel_elsewhere",
+                "The kernels of this server are behind a gateway.",
+                "Run the cells in JupyterLab.",
+            )
+        for _ in range(round(STARTS_WITHIN / LOOKED_AFTER)):
+            if id not in self._kernels:
+                break
+            manager = self._kernels.get_kernel(id)
+            if manager.ready.done() and await ensure_async(manager.is_alive()):
+                return Attachment(self._kernels, id)
+            await asyncio.sleep(LOOKED_AFTER)
+        raise KernelDied
+
+    async def interrupt(self, id: str) -> None:
+        """Interrupt what a kernel does."""
+        if id in self._kernels:
+            await ensure_async(self._kernels.interrupt_kernel(id))
+
+    async def _start(self, path: str, name: str | None) -> str:
+        try:
+            session = await self._sessions.create_session(
+                path=path, name=path.rpartition("/")[2], type="notebook", kernel_name=name
+            )
+        except (NoSuchKernel, KeyError) as error:
+            raise NotFound(
+                "kernel_not_installed",
+                f"{path} is for the kernel {name!r}, which is not installed.",
+                "Choose another kernel for it in JupyterLab.",
+            ) from error
+        except (HTTPError, OSError, RuntimeError) as error:
+            raise OpenHandsError(
+                "kernel_not_started",
+                f"The kernel of {path} could not be started: {error}",
+                "The server's log says why.",
+            ) from error
+        id: str = session["kernel"]["id"]
+        return id
+
+
+class Attachment:
+    """One life of a kernel: it ends when the kernel dies, is restarted or shut down.
+
+    Parameters
+    ----------
+    kernels
+        The server's manager.
+    id
+        The kernel, which is there.
+    """
+
+    def __init__(self, kernels: AsyncMappingKernelManager, id: str) -> None:
+        self._kernels = kernels
+        self._id = id
+        self._manager: Any = kernels.get_kernel(id)
+        # Jupyter replaces it whenever it starts or ends a kernel, whoever asks for that.
+        self._life = self._manager.ready
+
+    def client(self) -> AsyncKernelClient:
+        """A new client of it."""
+        client: AsyncKernelClient = self._manager.client()
+        # A kernel answers but one of those that call themselves the same.
+        client.session.session = uuid4().hex
+        return client
+
+    async def check(self) -> None:
+        """Make sure that it lives.
+
+        Raises
+        ------
+        KernelDied
+            When it does not.
+        """
+        if (
+            self._id not in self._kernels
+            or self._manager.ready is not self._life
+            or not await ensure_async(self._manager.is_alive())
+        ):
+            raise KernelDied
+
+
+def _plain(path: str | None) -> str:
+    return (path or "").removeprefix(SHARED_DRIVE).strip("/")

@@ -1,0 +1,198 @@
+"""What is known of cells that run, or ran."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+from uuid import uuid4
+
+import msgspec
+
+from ..changes import CellMismatch
+
+RunState = Literal[
+    "queued",
+    "running",
+    "awaiting_input",
+    "done",
+    "error",
+    "changed",
+    "interrupted",
+    "kernel_dead",
+    "unknown",
+]
+"""`changed`: a cell was no more as the caller had read it, and was not run; `unknown`: nobody can
+tell any more what became of it."""
+
+CellStatus = Literal[
+    "queued",
+    "waiting",
+    "running",
+    "done",
+    "error",
+    "interrupted",
+    "skipped",
+    "changed",
+    "not_run",
+    "unknown",
+]
+"""`waiting`: the kernel has it, and does something else; `skipped`: there is nothing to run in it;
+`not_run`: the run ended before."""
+
+ENDED: frozenset[RunState] = frozenset(
+    ("done", "error", "changed", "interrupted", "kernel_dead", "unknown")
+)
+
+
+class CellToRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell, and the revision that it has to have."""
+
+    id: str
+    rev: str
+
+
+class CellRun:
+    """A cell of a run.
+
+    Attributes
+    ----------
+    may_fail
+        Whether an error of its own does not end the run, because it is tagged so.
+    outputs
+        What it has printed and shown so far, as nbformat has it; None where it is known to the
+        browser only.
+    written
+        Whether all of that is in the notebook.
+    written_rev
+        The revision in which the cell gets them.
+    message
+        Id of the message by which a browser tab has given it to the kernel; the tab then shows the
+        outputs itself.
+    """
+
+    def __init__(self, id: str, rev: str, source: str, may_fail: bool = False) -> None:
+        self.id = id
+        self.rev = rev
+        self.source = source
+        self.may_fail = may_fail
+        self.status: CellStatus = "queued"
+        self.execution_count: int | None = None
+        self.outputs: list[dict[str, Any]] | None = None
+        self.written = False
+        self.written_rev = rev
+        self.message: str | None = None
+        self._began: float | None = None
+        self._seconds: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it ran, or has been running; None before."""
+        if self._seconds is None and self._began is not None:
+            return time.monotonic() - self._began
+        return self._seconds
+
+    def give(self) -> None:
+        """Note that the kernel was asked to run it."""
+        self.status = "waiting"
+
+    def begin(self) -> None:
+        """Note that the kernel has begun with it."""
+        self.status = "running"
+        self._began = self._began or time.monotonic()
+
+    def end(self, status: CellStatus, seconds: float | None = None) -> None:
+        """Note how it ended; in `seconds`, where somebody else has measured them."""
+        self._seconds = self.seconds if seconds is None else seconds
+        self.status = status
+
+
+class Run:
+    """Cells that are run one after the other, by `Runs.start`.
+
+    Attributes
+    ----------
+    id
+        By which `Runs.get` finds it.
+    path
+        The notebook, as it was called when the run began.
+    state
+        Where it is.
+    kernel
+        Id of the kernel; None until there is one.
+    cells
+        In the order in which they are run.
+    prompt
+        What a cell asks for, while it waits for input.
+    problem
+        What went wrong otherwise than in a cell, for people.
+    mismatch
+        Cells that were not as expected, and so were not run.
+    """
+
+    def __init__(self, path: str, cells: Sequence[CellRun], stop_on_error: bool) -> None:
+        self.id = uuid4().hex[:12]
+        self.path = path
+        self.cells = list(cells)
+        self.stop_on_error = stop_on_error
+        self.state: RunState = "queued"
+        self.kernel: str | None = None
+        self.prompt: str | None = None
+        self.problem: str | None = None
+        self.mismatch: list[CellMismatch] = []
+        self.stopping = False
+        self.stop_asked = asyncio.Event()
+        self._moved = asyncio.Event()
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more is expected of it."""
+        return self.state in ENDED
+
+    async def wait(self, seconds: float) -> RunState:
+        """Wait until it has ended or asks for input, at most so long.
+
+        Returns
+        -------
+        RunState
+            Where it is then.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                while not self.ended and self.state != "awaiting_input":
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            pass
+        return self.state
+
+    def stop(self) -> None:
+        """Interrupt the cell that runs, and run no more; `wait` tells when it has come to that.
+
+        A cell that has not begun, because the kernel does something else, is interrupted when it
+        begins: what the person runs themselves is left alone. One that goes on in spite of it can
+        be interrupted again.
+        """
+        self.stopping = True
+        self.stop_asked.set()
+        if self.state == "queued":
+            self.end("interrupted")
+
+    def move(self, state: RunState, prompt: str | None = None) -> None:
+        """Note where it is."""
+        self.state, self.prompt = state, prompt
+        self._moved.set()
+
+    def end(self, state: RunState, problem: str | None = None) -> None:
+        """Note how it ended, and with it the cells that have no end of their own."""
+        lost: CellStatus = "interrupted" if state == "interrupted" else "unknown"
+        for cell in self.cells:
+            if cell.status == "running":
+                cell.end(lost)
+            elif cell.status == "waiting" and state in ("unknown", "kernel_dead"):
+                cell.end("unknown")
+            elif cell.status in ("queued", "waiting"):
+                cell.end("not_run")
+        self.problem = problem or self.problem
+        self.move(state)

@@ -1,0 +1,1 @@
+"""What a model is shown of a notebook: short, masked, and fenced as data."""

@@ -1,0 +1,1 @@
+"""Taking edits of notebooks back."""
