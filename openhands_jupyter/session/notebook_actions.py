@@ -38,6 +38,7 @@ from ..notebooks.editing.readings import Readings
 from ..notebooks.provenance import KEY, Provenance
 from ..notebooks.revisions import cell_rev, notebook_rev, rev_of
 from ..notebooks.showing.texts import cells_text, list_text, outline_text, output_text, search_text
+from ..runtime.base import OutputCallback
 from .notebook_edits import NotebookEdits
 from .notebook_places import NotebookPlaces
 
@@ -90,6 +91,10 @@ class NotebookActions:
                 rev = rev_of(edit.cell_type, edit.after or "")
                 self._readings.note_edit(path, edit, rev)
 
+    def takes(self, action: Action) -> bool:
+        """Whether an action is on notebooks."""
+        return isinstance(action, NotebookRead | NotebookWrite)
+
     async def prepare(self, action: Action) -> Action | Observation:
         """Plan an action before the gate sees it; see `Runtime.prepare`."""
         try:
@@ -111,7 +116,7 @@ class NotebookActions:
             return error_observation(error)
         return action
 
-    async def run(self, action: Action) -> Observation:
+    async def run(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute an action that was prepared; see `Runtime.run_action`."""
         try:
             match action:

@@ -1,43 +1,59 @@
-"""Where an action is executed: those on notebooks by the server, all others in the sandbox."""
+"""Where an action is executed: some kinds by the server, all others in the sandbox."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import Protocol
 
 from ..events import Action, ErrorObservation, IsolationObservation, Observation
-from ..events.notebooks import NotebookRead, NotebookWrite
 from ..runtime.base import OutputCallback, Runtime
-from .notebook_actions import NotebookActions
+
+
+class Executor(Protocol):
+    """Executes some kinds of actions by means of the server."""
+
+    def takes(self, action: Action) -> bool:
+        """Whether an action is one of these."""
+
+    async def prepare(self, action: Action) -> Action | Observation:
+        """Find out what an action would do; see `Runtime.prepare`."""
+
+    async def run(self, action: Action, on_output: OutputCallback) -> Observation:
+        """Execute an action that was prepared; see `Runtime.run_action`.
+
+        To stop it, it is cancelled; one that has something to tell then answers all the same,
+        within a second.
+        """
 
 
 class RoutingRuntime(Runtime):
-    """A sandbox, and notebooks beside it.
+    """A sandbox, and what the server executes beside it.
 
     Parameters
     ----------
     sandbox
-        Executes all other actions.
-    notebooks
-        Executes those on notebooks.
+        Executes what no executor takes.
+    executors
+        The first that takes an action executes it.
     """
 
-    def __init__(self, sandbox: Runtime, notebooks: NotebookActions) -> None:
+    def __init__(self, sandbox: Runtime, executors: Sequence[Executor]) -> None:
         self.workspace = sandbox.workspace
         self._sandbox = sandbox
-        self._notebooks = notebooks
+        self._executors = executors
         self._running: asyncio.Task[Observation] | None = None
 
     async def prepare(self, action: Action) -> Action | Observation:
         """Plan what can be planned; see `Runtime.prepare`."""
-        if isinstance(action, NotebookRead | NotebookWrite):
-            return await self._notebooks.prepare(action)
-        return await self._sandbox.prepare(action)
+        return await (self._executor(action) or self._sandbox).prepare(action)
 
     async def run_action(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute one action where it belongs; see `Runtime.run_action`."""
-        if not isinstance(action, NotebookRead | NotebookWrite):
+        executor = self._executor(action)
+        if executor is None:
             return await self._sandbox.run_action(action, on_output)
-        task = self._running = asyncio.create_task(self._notebooks.run(action))
+        task = self._running = asyncio.create_task(executor.run(action, on_output))
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError:
@@ -46,6 +62,9 @@ class RoutingRuntime(Runtime):
         finally:
             self._running = None
         return _stopped(action) if task.cancelled() else task.result()
+
+    def _executor(self, action: Action) -> Executor | None:
+        return next((e for e in self._executors if e.takes(action)), None)
 
     async def interrupt(self) -> None:
         """Stop the action that runs; see `Runtime.interrupt`."""
@@ -85,7 +104,7 @@ class RoutingRuntime(Runtime):
 
 
 def _stopped(action: Action) -> Observation:
-    if isinstance(action, NotebookRead):
+    if not action.changes_files:
         return ErrorObservation(code="stopped", message="It was stopped.")
     return ErrorObservation(
         code="stopped",

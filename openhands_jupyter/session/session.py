@@ -119,7 +119,7 @@ class Session:
             state,
             agent,
             Gate(workspace),
-            RoutingRuntime(self._runtime, actions),
+            RoutingRuntime(self._runtime, [actions]),
             checkpoints,
         )
         stream.add_listener(self.network.on_event)
