@@ -29,8 +29,8 @@ from . import notebook_tools
 from .tool_arguments import Gated, Path, Timeout, ToolArguments
 
 
-class ExecuteIPythonCell(Gated, kw_only=True):
-    name = "execute_ipython_cell"
+class RunCode(Gated, kw_only=True):
+    name = "run_code"
     description = (
         "Run Python code in the sandbox's IPython kernel. Variables, imports and functions persist "
         "between calls. What the last expression gives, what is printed and figures are shown to "
@@ -215,7 +215,7 @@ class Finish(ToolArguments, kw_only=True):
 
 
 _ALL: tuple[type[ToolArguments], ...] = (
-    ExecuteIPythonCell,
+    RunCode,
     ExecuteBash,
     ReadFile,
     WriteFile,

@@ -93,7 +93,7 @@ def test_the_card_of_a_missing_image_leads_to_the_settings(
     panel: Panel, lab: LabServer, model: ModelServer
 ) -> None:
     lab.call("PUT", "settings", {"isolation": "docker", "docker_image": "openhands-none"})
-    model.play(call("execute_ipython_cell", code="1"))
+    model.play(call("run_code", code="1"))
     panel.send("Do it")
     card = panel.log.locator(".jp-OpenHands-error").filter(
         has_text="The Docker image openhands-none is not on this machine."

@@ -65,7 +65,7 @@ def test_untrusted_content_in_a_narrow_panel(
     )
     (lab.root / "notes.txt").write_text("a note")
     model.play(
-        call("execute_ipython_cell", code=CELL),
+        call("run_code", code=CELL),
         call(
             "edit_file", path="notes.txt", command="str_replace", old_str="note", new_str="remark"
         ),

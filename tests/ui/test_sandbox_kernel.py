@@ -34,7 +34,7 @@ def test_a_console_looks_into_the_agents_kernel(
 ) -> None:
     expected_errors.append("404 (Not Found)")
     model.play(
-        call("execute_ipython_cell", code="answer = 6 * 7"),
+        call("run_code", code="answer = 6 * 7"),
         call("finish", message="Done."),
     )
     panel.send("Compute it")

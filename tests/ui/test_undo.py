@@ -17,7 +17,7 @@ def changed(lab: LabServer, panel: Panel, model: ModelServer) -> None:
     (lab.root / "notes.txt").write_text("first\nsecond\n")
     (lab.root / "mine.txt").write_text("old\n")
     model.play(
-        call("execute_ipython_cell", code="x = 1"),
+        call("run_code", code="x = 1"),
         call("write_file", path="notes.txt", content="first\nchanged <b>bold</b>\n"),
         call("execute_bash", command="echo agent > mine.txt; echo new > new.txt"),
         FINISH,

@@ -123,7 +123,7 @@ def load_and_plot(request: str) -> Script:
 
 
 def _cell(code: str, path: str) -> Call:
-    return call("execute_ipython_cell", code=code.format(path=path), security_risk="low")
+    return call("run_code", code=code.format(path=path), security_risk="low")
 
 
 def _choose(listing: Result, request: str) -> str:

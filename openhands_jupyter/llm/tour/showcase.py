@@ -44,7 +44,7 @@ def show_around(request: str) -> Script:
     _, cell = yield reply(
         "Next, a cell in the sandbox's own kernel; your notebooks' kernels are not touched.",
         _plan(done=1),
-        call("execute_ipython_cell", code=_CELL, security_risk="low"),
+        call("run_code", code=_CELL, security_risk="low"),
     )
     _, answer = yield reply(
         _seen(command, cell),

@@ -23,6 +23,7 @@ from openhands_jupyter.events import (
     GrepMatch,
     InvalidToolCallAction,
     IPythonOutputObservation,
+    IPythonRunCellAction,
     ModelCall,
     NetworkAccessAction,
     NetworkRefusedObservation,
@@ -200,6 +201,13 @@ def test_an_answer_to_a_question_is_the_persons_message_and_not_what_they_allowe
     messages = log.messages()
     assert roles(messages) == ["assistant", "tool", "user"]
     assert messages[1].content == "yes"
+
+
+def test_a_call_of_a_tool_that_was_renamed_since_has_its_new_name():
+    log = Log()
+    log.call(IPythonRunCellAction(code="1"), tool_name="execute_ipython_cell")
+    (call,) = log.messages()[0].tool_calls
+    assert (call.name, call.arguments) == ("run_code", '{"code":"1"}')
 
 
 def test_malformed_arguments_do_not_reach_the_provider_again():

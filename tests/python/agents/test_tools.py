@@ -35,9 +35,9 @@ from openhands_jupyter.events import (
 DELETE = {"op": "delete", "id": "abcd", "expect_rev": "1"}
 INSERT = {"op": "insert", "type": "code", "source": "x", "after": "@0"}
 CALLS = [
-    ("execute_ipython_cell", {"code": "1+1"}, IPythonRunCellAction(code="1+1")),
+    ("run_code", {"code": "1+1"}, IPythonRunCellAction(code="1+1")),
     (
-        "execute_ipython_cell",
+        "run_code",
         {"code": "1+1", "timeout": 5.0},
         IPythonRunCellAction(code="1+1", timeout=5.0),
     ),
@@ -162,7 +162,7 @@ def test_the_models_own_rating_is_kept(level):
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("execute_sql", "{}", "The tools are: execute_ipython_cell"),
+        ("execute_sql", "{}", "The tools are: run_code"),
         ("execute_bash", '{"command": ', "not valid JSON"),
         ("execute_bash", "{}", "command"),
         ("execute_bash", "[]", "Expected `object`"),

@@ -59,9 +59,7 @@ async def test_a_console_wakes_a_paused_container(
     jp_ws_fetch: Any,
     docker_host: str,
 ) -> None:
-    model_server.play(
-        call("execute_ipython_cell", code="answer = 42"), call("finish", message="Done.")
-    )
+    model_server.play(call("run_code", code="answer = 42"), call("finish", message="Done."))
     session.send_message("Go on")
     await until(session, "finished")
     client = docker.DockerClient(base_url=docker_host)

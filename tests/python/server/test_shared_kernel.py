@@ -64,7 +64,7 @@ def person(jp_fetch: Any) -> Person:
 async def run_cells(session: Session, model: ModelServer, *cells: str) -> str:
     """Let the agent run cells; what the last one put out."""
     model.play(
-        *(call("execute_ipython_cell", code=code) for code in cells),
+        *(call("run_code", code=code) for code in cells),
         call("finish", message="Done."),
     )
     last = session.send_message("Go on")
@@ -109,7 +109,7 @@ async def test_a_person_interrupts_the_agents_cell(
     model: ModelServer, session: Session, person: Person, jp_root_dir: Path
 ) -> None:
     model.play(
-        call("execute_ipython_cell", code=LONG),
+        call("run_code", code=LONG),
         call("finish", message="Done."),
     )
     session.send_message("Go on")
@@ -142,8 +142,8 @@ async def test_a_person_restarts_the_kernel_under_a_running_cell(
     model: ModelServer, session: Session, person: Person, jp_root_dir: Path
 ) -> None:
     model.play(
-        call("execute_ipython_cell", code=LONG),
-        call("execute_ipython_cell", code="print('well')"),
+        call("run_code", code=LONG),
+        call("run_code", code="print('well')"),
         call("finish", message="Done."),
     )
     session.send_message("Go on")

@@ -23,7 +23,7 @@ async def test_the_agent_works_there_and_is_told_so(manager, model_server, tmp_p
     root.mkdir()
     model_server.play(
         call("execute_bash", command="echo there >made; pwd"),
-        call("execute_ipython_cell", code="open('made').read()"),
+        call("run_code", code="open('made').read()"),
         call("finish", message="done"),
     )
     with jupyter_server(root) as remote:

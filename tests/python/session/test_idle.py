@@ -53,7 +53,7 @@ async def test_a_sandbox_is_released_and_wakes(idle, model_server):
         await run(
             session,
             model_server,
-            call("execute_ipython_cell", code="x = 41"),
+            call("run_code", code="x = 41"),
             call("execute_bash", command="export y=1"),
         )
         await released(session)
@@ -69,7 +69,7 @@ async def test_a_sandbox_is_released_and_wakes(idle, model_server):
             session,
             model_server,
             call("execute_bash", command="echo ${y-gone}"),
-            call("execute_ipython_cell", code="print('x' in globals())"),
+            call("run_code", code="print('x' in globals())"),
         )
         info = session.info()
         assert not info.asleep and info.isolation is not None
@@ -88,7 +88,7 @@ async def test_a_sandbox_is_released_and_wakes(idle, model_server):
         call("execute_bash", command="sleep 600 &"),
         call("execute_bash", command="setsid nohup sleep 600 >/dev/null 2>&1 &"),
         call(
-            "execute_ipython_cell",
+            "run_code",
             code="import subprocess; p = subprocess.Popen(['sleep', '600'])",
         ),
     ],
@@ -103,7 +103,7 @@ async def test_what_works_in_the_background_keeps_it_awake(idle, model_server, k
             session,
             model_server,
             call("execute_bash", command="pkill sleep; jobs -p | xargs -r kill; true"),
-            call("execute_ipython_cell", code="'p' in globals() and p.wait()"),
+            call("run_code", code="'p' in globals() and p.wait()"),
         )
         await released(session)
 
@@ -112,7 +112,7 @@ async def test_helpers_of_multiprocessing_do_not(idle, model_server):
     code = "from multiprocessing import resource_tracker; resource_tracker.ensure_running()"
     async with idle() as sessions:
         session = await sessions.create()
-        await run(session, model_server, call("execute_ipython_cell", code=code))
+        await run(session, model_server, call("run_code", code=code))
         await released(session)
 
 
@@ -120,9 +120,9 @@ async def test_an_action_that_waits_for_approval_keeps_it_awake(idle, model_serv
     async with idle() as sessions:
         session = await sessions.create()
         model_server.play(
-            call("execute_ipython_cell", code="x = 41"),
+            call("run_code", code="x = 41"),
             call("execute_bash", command="rm -rf ~"),
-            call("execute_ipython_cell", code="print(x + 1)"),
+            call("run_code", code="print(x + 1)"),
             call("finish", message="Done."),
         )
         session.send_message("Go")
@@ -137,7 +137,7 @@ async def test_an_action_that_waits_for_approval_keeps_it_awake(idle, model_serv
 async def test_zero_is_never(idle, model_server):
     async with idle(idle_timeout=0) as sessions:
         session = await sessions.create()
-        await run(session, model_server, call("execute_ipython_cell", code="x = 41"))
+        await run(session, model_server, call("run_code", code="x = 41"))
         await asyncio.sleep(4)
         assert len(kernels()) == 1
 

@@ -18,7 +18,7 @@ CELL = "import os; print(os.getpid())"
 
 
 async def test_the_first_cell_runs_in_the_kernel_that_stands_ready(manager, model_server):
-    model_server.play(call("execute_ipython_cell", code=CELL), call("finish", message="Done."))
+    model_server.play(call("run_code", code=CELL), call("finish", message="Done."))
     async with manager(isolation="bubblewrap") as sessions:
         session = await sessions.create()
         before = session.info()
@@ -53,9 +53,9 @@ async def test_the_one_that_was_opened_last_stands_ready(manager):
 
 async def test_a_sandbox_that_was_used_is_not_ended_for_another(manager, model_server):
     model_server.play(
-        call("execute_ipython_cell", code="x = 41"),
+        call("run_code", code="x = 41"),
         call("finish", message="Done."),
-        call("execute_ipython_cell", code="print(x + 1)"),
+        call("run_code", code="print(x + 1)"),
         call("finish", message="Done."),
     )
     async with manager(isolation="bubblewrap", prewarm=1) as sessions:

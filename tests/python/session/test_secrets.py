@@ -67,7 +67,7 @@ async def test_a_secret_is_in_the_sandbox_once_it_is_allowed_and_hidden_in_what_
             model_server,
             bash(LENGTH),
             bash(IN_TWO_PIECES),
-            call("execute_ipython_cell", code="import os; print(os.environ['DATABASE_PASSWORD'])"),
+            call("run_code", code="import os; print(os.environ['DATABASE_PASSWORD'])"),
         )
         assert "The person changed which secrets the sandbox has." in shell.content
         assert shell.content.endswith(f"{len(VALUE)} {MASK}\n")

@@ -29,7 +29,7 @@ def bash(command: str):
 
 
 def cell(code: str):
-    return call("execute_ipython_cell", code=code)
+    return call("run_code", code=code)
 
 
 async def rewind(session, *arguments, **options) -> FilesRestoredObservation:
