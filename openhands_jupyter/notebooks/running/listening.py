@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections import deque
 from collections.abc import Callable
@@ -31,9 +30,6 @@ KEPT_FOR = 10.0
 """Seconds that messages are kept until it is known which cell they are of."""
 
 MOST_KEPT = 2_000
-
-_OVERWRITTEN = re.compile(r".*\r(?=[^\n\r])")
-_RUBBED_OUT = re.compile(r"[^\n]\x08")
 
 
 class Listener:
@@ -286,7 +282,22 @@ class _Outputs(NotebookClient):
 def _continued(text: str, more: str) -> str:
     """A text and what is printed after it, which may overwrite its last line."""
     start = text.rfind("\n") + 1
-    last = text[start:] + more
-    while (rubbed := _RUBBED_OUT.sub("", last)) != last:
-        last = rubbed
-    return text[:start] + _OVERWRITTEN.sub("", last)
+    lines = (text[start:] + more).split("\n")
+    return text[:start] + "\n".join(_overwritten(_rubbed_out(line)) for line in lines)
+
+
+def _rubbed_out(line: str) -> str:
+    if "\b" not in line:
+        return line
+    kept: list[str] = []
+    for character in line:
+        if character == "\b" and kept:
+            kept.pop()
+        else:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _overwritten(line: str) -> str:
+    """What is left of a line; a return at its end waits for what comes next."""
+    return line[line.rstrip("\r").rfind("\r") + 1 :]

@@ -19,6 +19,34 @@ PATH = "notebook.ipynb"
 WAITING = notebook(code("first-cell", WAIT), code("second-cell", "x = 1", STREAM))
 
 
+@pytest.mark.parametrize(
+    ("printed", "more", "kept"),
+    [
+        ("10%", "\r20%", "20%"),
+        ("10%\r", "\r20%\n", "20%\n"),
+        ("done\r", "\nnext", "done\r\nnext"),
+        ("a\nab", "\bc\b\b\bd", "a\n\bd"),
+        ("x" * 1_000_000, "\r" * 1_000_000 + "end", "end"),
+        ("x" * 1_000_000, "\b" * 1_000_000 + "end", "end"),
+        ("", "x" * 1_000_000, "x" * 1_000_000),
+    ],
+    ids=[
+        "written over",
+        "returned before",
+        "end of line",
+        "rubbed out",
+        "returns",
+        "backs",
+        "long",
+    ],
+)
+def test_what_is_printed_over_a_line_takes_time_by_its_length_alone(
+    printed: str, more: str, kept: str
+) -> None:
+    # The long ones would take minutes, with the server at a stand, if the time grew by its square.
+    assert listening._continued(printed, more) == kept
+
+
 @pytest.fixture
 def jp_server_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The extension alone."""
