@@ -1,26 +1,33 @@
-"""The agent's notebook tools: a real server, a scripted model over HTTP, notebooks open or not.
-
-The tab is a client of the server's own socket that holds a notebook and does what it is asked.
-"""
+"""The agent's notebook tools: a real server, a scripted model over HTTP, notebooks open or not."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from model_server.script import call, together
 from model_server.server import ModelServer
 from notebook_contract import FIRST, THIRD, USUAL, code, notebook, rev
-from session_tools import events, until
-from shared_gateway import SharedGateway
-from tornado.httpclient import HTTPRequest
-from tornado.websocket import websocket_connect
+from notebook_sessions import (
+    DONE,
+    NAME,
+    PATH,
+    READ,
+    Begin,
+    OpenTab,
+    begin,
+    file,
+    home,
+    open_tab,
+    results,
+    root,
+    saved,
+    write,
+)
+from session_tools import SECRET, events, until
 from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.events import (
@@ -33,139 +40,14 @@ from openhands_jupyter.events import (
     NotebookReadAction,
 )
 from openhands_jupyter.events.masking import MASK
-from openhands_jupyter.notebooks.changes import Change, apply
 from openhands_jupyter.notebooks.revisions import notebook_rev
 from openhands_jupyter.server.base import Services
 from openhands_jupyter.session import Session
 
 pytestmark = pytest.mark.sandbox
 
-PATH = "work/analysis.ipynb"
-NAME = "analysis.ipynb"
-SECRET = "sk-canary-0123456789"
-READ = call("nb_read", path=NAME)
-DONE = call("finish", message="Done.")
-
-
-@pytest.fixture
-def home(
-    tmp_path: Path,
-    model_server: ModelServer,
-    shared_gateway: SharedGateway,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
-    """A home of the test's own; the model is the scripted one."""
-    folder = tmp_path / "openhands-home"
-    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
-    for name, value in {
-        "OPENHANDS_HOME": str(folder),
-        "LLM_MODEL": "openai/scripted",
-        "LLM_BASE_URL": model_server.url,
-        "LLM_API_KEY": SECRET,
-    }.items():
-        monkeypatch.setenv(name, value)
-    return folder
-
-
-@pytest.fixture
-def root(jp_root_dir: Path) -> Path:
-    """The server's folder; sessions work in a folder of it."""
-    (jp_root_dir / "work").mkdir()
-    return jp_root_dir
-
-
-@pytest.fixture
-def file(root: Path) -> Path:
-    """A notebook in the workspace."""
-    path = root / PATH
-    path.write_text(json.dumps(USUAL))
-    return path
-
-
-Begin = Callable[..., Awaitable[Session]]
-
-
-@pytest.fixture
-def begin(root: Path, services: Services) -> Begin:
-    """Begins a session in the workspace and gives it something to do."""
-
-    async def begin(mode: str = "agent") -> Session:
-        session = await services.sessions.create(workspace="work", mode=mode)
-        session.send_message("Tidy the notebook")
-        return session
-
-    return begin
-
-
-class Tab:
-    """A browser tab with one notebook open."""
-
-    def __init__(self, path: str, content: dict[str, Any]) -> None:
-        self.path = path
-        self.content = content
-        self.cells: list[Any] = [dict(cell) for cell in content["cells"]]
-        self.asked: list[str] = []
-        self.silent: set[str] = set()
-        self.typed_last: tuple[str, str] | None = None
-
-    def cell(self, id: str) -> dict[str, Any]:
-        found: dict[str, Any] = next(cell for cell in self.cells if cell["id"] == id)
-        return found
-
-    def type_into(self, id: str, source: str) -> None:
-        self.cells = [{**c, "source": source} if c["id"] == id else c for c in self.cells]
-
-    def sources(self) -> list[str]:
-        return [cell["source"] for cell in self.cells]
-
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append(request["method"])
-        result: Any = None
-        if request["method"] == "read":
-            result = {**self.content, "cells": self.cells, "state": self.state()}
-        elif request["method"] == "change":
-            if self.typed_last:
-                self.type_into(*self.typed_last)
-            change = msgspec.convert(request["params"]["change"], Change)
-            result = msgspec.to_builtins(apply(self.cells, change))
-        return {"type": "answer", "id": request["id"], "result": result}
-
-    def state(self) -> dict[str, Any]:
-        return {"path": self.path, "dirty": True, "visible": True, "active_cell": "third-cell"}
-
-
-OpenTab = Callable[..., Any]
-
-
-@pytest.fixture
-def open_tab(
-    http_server: Any, services: Services, address: str, jp_auth_header: dict[str, str]
-) -> OpenTab:
-    """Opens a notebook in a tab: ``async with open_tab(PATH, USUAL) as tab``."""
-
-    @asynccontextmanager
-    async def open_tab(path: str, content: dict[str, Any]) -> AsyncIterator[Tab]:
-        tab = Tab(path, content)
-        url = f"ws://{address}/tabs?tab=tab-of-the-test"
-        connection = await websocket_connect(HTTPRequest(url, headers=jp_auth_header))
-        announced = {"type": "notebooks", "notebooks": [tab.state()]}
-        connection.write_message(json.dumps(announced))
-
-        async def serve() -> None:
-            while (message := await connection.read_message()) is not None:
-                request = json.loads(message)
-                if request["method"] in tab.silent:
-                    tab.asked.append("unanswered")
-                else:
-                    connection.write_message(json.dumps(tab.answer(request)))
-
-        serving = asyncio.create_task(serve())
-        await wait_until(lambda: services.notebooks.tabs.notebooks())
-        yield tab
-        serving.cancel()
-        connection.close()
-
-    return open_tab
+# The fixtures have to be here to be found.
+__all__ = ["begin", "file", "home", "open_tab", "root"]
 
 
 async def asked(session: Session) -> NotebookEditAction:
@@ -174,22 +56,6 @@ async def asked(session: Session) -> NotebookEditAction:
     action = session.stream.read(after=(waiting.cause or 0) - 1, limit=1)[0]
     assert isinstance(action, NotebookEditAction)
     return action
-
-
-def saved(file: Path) -> Any:
-    """What a file holds."""
-    return json.loads(file.read_text())
-
-
-def write(file: Path, content: dict[str, Any]) -> None:
-    """Write a notebook, as other programs do."""
-    file.write_text(json.dumps(content))
-
-
-def results(model_server: ModelServer) -> list[str]:
-    """What the model was told of its calls, as of its last request."""
-    messages = model_server.requests[-1].body["messages"]
-    return [message["content"] for message in messages if message["role"] == "tool"]
 
 
 def edit(*ops: dict[str, Any], **more: Any) -> Any:
