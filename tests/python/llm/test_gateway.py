@@ -1,4 +1,8 @@
-"""The life of the model gateway process: start, cancel, death, idleness, end, and its secrets."""
+"""The life of the model gateway process: start, cancel, death, idleness, end, and its secrets.
+
+Loading LiteLLM takes seconds each time, so what needs no process of its own shares one, and with it
+an event loop. A test that ends the process leaves it to the next one to start it anew.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
 import pytest
+from jupyter_core.utils import ensure_event_loop
 from model_server import ModelServer, hang, status, text
 from waiting import PATIENCE, unhurried, wait_until
 
@@ -28,9 +33,26 @@ HELLO = [Message(role="user", content="hello")]
 LONG = "A rather long answer, in many pieces. " * 10
 
 
+@pytest.fixture(scope="module")
+def jp_asyncio_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """One loop for all tests here, in place of pytest-jupyter's."""
+    loop = ensure_event_loop(prefer_selector_loop=True)
+    yield loop
+    loop.close()
+
+
+@pytest.fixture(scope="module")
+def gateway(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[ModelGateway]:
+    """The gateway that tests share."""
+    gateway = ModelGateway()
+    yield gateway
+    jp_asyncio_loop.run_until_complete(gateway.close())
+
+
 @asynccontextmanager
-async def running_gateway(idle_seconds: float = 900) -> AsyncIterator[ModelGateway]:
-    gateway = ModelGateway(idle_seconds)
+async def running_gateway() -> AsyncIterator[ModelGateway]:
+    """One of the test's own, which has not loaded anything yet."""
+    gateway = ModelGateway()
     try:
         yield gateway
     finally:
@@ -56,8 +78,10 @@ def lives(pid: int) -> bool:
         return False
 
 
-async def test_the_event_loop_goes_on_while_the_process_loads(model_server: ModelServer) -> None:
-    model_server.play(text("Hello."))
+async def test_while_the_process_loads_the_event_loop_goes_on_and_calls_can_be_cancelled(
+    model_server: ModelServer,
+) -> None:
+    model_server.play(text("The second."))
     lags: list[float] = []
 
     async def tick() -> None:
@@ -67,10 +91,17 @@ async def test_the_event_loop_goes_on_while_the_process_loads(model_server: Mode
             lags.append(unhurried() - began)
 
     async with running_gateway() as gateway:
+        model = model_on(gateway, model_server)
         ticker = asyncio.create_task(tick())
-        response = await ask(model_on(gateway, model_server))
+        call = asyncio.create_task(ask(model))
+        await wait_until(lambda: gateway.pid is not None)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        response = await ask(model)
         ticker.cancel()
-    assert response.text == "Hello."
+    assert response.text == "The second."
+    assert len(model_server.requests) == 1
     # Loading took whole seconds of one processor; the loop never waited for it.
     assert len(lags) > 50
     assert max(lags) < 0.5
@@ -87,112 +118,116 @@ async def test_starting_does_not_wait_for_the_library_and_starts_one_process() -
         assert gateway.pid == pid
 
 
-async def test_cancelling_hangs_up_on_the_provider(model_server: ModelServer) -> None:
+async def test_cancelling_hangs_up_on_the_provider(
+    gateway: ModelGateway, model_server: ModelServer
+) -> None:
     model_server.play(text(LONG).paced(0.2), hang(), text("Still here."))
     began = asyncio.Event()
-    async with running_gateway() as gateway:
-        model = model_on(gateway, model_server)
-        streaming = asyncio.create_task(ask(model, lambda delta: began.set()))
-        await began.wait()
-        waiting = asyncio.create_task(ask(model))
-        await wait_until(lambda: len(model_server.requests) == 2)
-        for number, call in enumerate((streaming, waiting)):
-            call.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await call
-            await wait_until(lambda n=number: model_server.requests[n].outcome == "disconnected")
-        assert model_server.requests[0].pieces < len(LONG) / 16
-        assert (await ask(model)).text == "Still here."
-
-
-async def test_a_call_cancelled_while_the_library_loads_is_not_made(
-    model_server: ModelServer,
-) -> None:
-    model_server.play(text("The second."))
-    async with running_gateway() as gateway:
-        model = model_on(gateway, model_server)
-        call = asyncio.create_task(ask(model))
-        await wait_until(lambda: gateway.pid is not None)
+    model = model_on(gateway, model_server)
+    streaming = asyncio.create_task(ask(model, lambda delta: began.set()))
+    await began.wait()
+    waiting = asyncio.create_task(ask(model))
+    await wait_until(lambda: len(model_server.requests) == 2)
+    for number, call in enumerate((streaming, waiting)):
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        assert (await ask(model)).text == "The second."
-    assert len(model_server.requests) == 1
+        await wait_until(lambda n=number: model_server.requests[n].outcome == "disconnected")
+    assert model_server.requests[0].pieces < len(LONG) / 16
+    assert (await ask(model)).text == "Still here."
 
 
-async def test_many_calls_at_once_are_kept_apart(model_server: ModelServer) -> None:
+async def test_many_calls_at_once_are_kept_apart(
+    gateway: ModelGateway, model_server: ModelServer
+) -> None:
     model_server.play(*(text(f"Answer {n}. " * 20).paced(0.01) for n in range(8)))
     pieces: dict[int, list[str]] = {n: [] for n in range(8)}
-    async with running_gateway() as gateway:
-        model = model_on(gateway, model_server)
-        responses = await asyncio.gather(
-            *(ask(model, lambda delta, n=n: pieces[n].append(delta.text)) for n in range(8))
-        )
+    model = model_on(gateway, model_server)
+    responses = await asyncio.gather(
+        *(ask(model, lambda delta, n=n: pieces[n].append(delta.text)) for n in range(8))
+    )
     assert {response.text for response in responses} == {f"Answer {n}. " * 20 for n in range(8)}
     assert ["".join(pieces[n]) for n in range(8)] == [response.text for response in responses]
 
 
+async def test_a_listener_that_fails_ends_its_call_only(
+    gateway: ModelGateway, model_server: ModelServer
+) -> None:
+    def fail(delta: Delta) -> None:
+        raise LookupError("the panel is gone")
+
+    model_server.play(text(LONG).paced(0.2), text("Still here."))
+    model = model_on(gateway, model_server)
+    with pytest.raises(LookupError, match="the panel is gone"):
+        await ask(model, fail)
+    await wait_until(lambda: model_server.requests[0].outcome == "disconnected")
+    assert (await ask(model)).text == "Still here."
+
+
 async def test_a_killed_process_fails_the_call_and_the_next_one_starts_anew(
-    model_server: ModelServer,
+    gateway: ModelGateway, model_server: ModelServer
 ) -> None:
     model_server.play(text(LONG).paced(0.2), text("Back again."))
     began = asyncio.Event()
-    async with running_gateway() as gateway:
-        model = model_on(gateway, model_server)
-        call = asyncio.create_task(ask(model, lambda delta: began.set()))
-        await began.wait()
-        first = gateway.pid
-        assert first is not None
-        os.kill(first, signal.SIGKILL)
-        with pytest.raises(ModelError) as caught:
-            await call
-        assert caught.value.code == "model_gateway"
-        assert "SIGKILL" in caught.value.message
-        assert "Try again" in caught.value.hint
-        assert (await ask(model)).text == "Back again."
-        assert gateway.pid != first
+    model = model_on(gateway, model_server)
+    call = asyncio.create_task(ask(model, lambda delta: began.set()))
+    await began.wait()
+    first = gateway.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    with pytest.raises(ModelError) as caught:
+        await call
+    assert caught.value.code == "model_gateway"
+    assert "SIGKILL" in caught.value.message
+    assert "Try again" in caught.value.hint
+    assert (await ask(model)).text == "Back again."
+    assert gateway.pid != first
 
 
-async def test_a_process_that_died_while_idle_is_started_anew(model_server: ModelServer) -> None:
-    async with running_gateway() as gateway:
-        await gateway.start()
-        first = gateway.pid
-        assert first is not None
-        os.kill(first, signal.SIGKILL)
-        await wait_until(lambda: gateway.pid is None)
-        model_server.play(text("Back again."))
-        assert (await ask(model_on(gateway, model_server))).text == "Back again."
+async def test_a_process_that_died_while_idle_is_started_anew(
+    gateway: ModelGateway, model_server: ModelServer
+) -> None:
+    await gateway.start()
+    first = gateway.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    await wait_until(lambda: gateway.pid is None)
+    model_server.play(text("Back again."))
+    assert (await ask(model_on(gateway, model_server))).text == "Back again."
+
+
+async def test_an_idle_process_is_ended_and_started_again(
+    gateway: ModelGateway, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway, "_idle_seconds", 0.2)
+    model_server.play(text(LONG).paced(0.02), text("Back again."))
+    model = model_on(gateway, model_server)
+    assert (await ask(model)).text == LONG
+    await wait_until(lambda: gateway.pid is None)
+    monkeypatch.undo()
+    assert (await ask(model)).text == "Back again."
 
 
 async def test_a_process_that_hangs_is_ended(
-    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    gateway: ModelGateway, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gateway_module, "_GRACE", 0.5)
     model_server.play(text("Hello."), hang())
-    async with running_gateway() as gateway:
-        assert (await ask(model_on(gateway, model_server))).text == "Hello."
-        pid = gateway.pid
-        assert pid is not None
-        os.kill(pid, signal.SIGSTOP)
-        with pytest.raises(ModelError) as caught:
-            await ask(model_on(gateway, model_server, timeout=1))
-        assert caught.value.code == "model_gateway"
-        await wait_until(lambda: not lives(pid))
+    assert (await ask(model_on(gateway, model_server))).text == "Hello."
+    pid = gateway.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(ModelError) as caught:
+        await ask(model_on(gateway, model_server, timeout=1))
+    assert caught.value.code == "model_gateway"
+    await wait_until(lambda: not lives(pid))
 
 
-async def test_an_idle_process_is_ended_and_started_again(model_server: ModelServer) -> None:
-    model_server.play(text(LONG).paced(0.02), text("Back again."))
-    async with running_gateway(idle_seconds=0.2) as gateway:
-        model = model_on(gateway, model_server)
-        assert (await ask(model)).text == LONG
-        await wait_until(lambda: gateway.pid is None)
-        assert (await ask(model)).text == "Back again."
-
-
-async def test_closing_ends_the_process_and_fails_its_calls(model_server: ModelServer) -> None:
+async def test_closing_ends_the_process_and_fails_its_calls(
+    gateway: ModelGateway, model_server: ModelServer
+) -> None:
     model_server.play(text(LONG).paced(0.2))
     began = asyncio.Event()
-    gateway = ModelGateway()
     call = asyncio.create_task(ask(model_on(gateway, model_server), lambda delta: began.set()))
     await began.wait()
     pid = gateway.pid
@@ -201,19 +236,6 @@ async def test_closing_ends_the_process_and_fails_its_calls(model_server: ModelS
         await call
     assert pid is not None and not lives(pid)
     await gateway.close()
-
-
-async def test_a_listener_that_fails_ends_its_call_only(model_server: ModelServer) -> None:
-    def fail(delta: Delta) -> None:
-        raise LookupError("the panel is gone")
-
-    model_server.play(text(LONG).paced(0.2), text("Still here."))
-    async with running_gateway() as gateway:
-        model = model_on(gateway, model_server)
-        with pytest.raises(LookupError, match="the panel is gone"):
-            await ask(model, fail)
-        await wait_until(lambda: model_server.requests[0].outcome == "disconnected")
-        assert (await ask(model)).text == "Still here."
 
 
 SERVER = """
@@ -280,24 +302,17 @@ async def test_keys_are_in_no_environment_argument_log_or_error(
         assert b"PATH=" in (process / "environ").read_bytes()
         with pytest.raises(ModelError) as caught:
             await ask(model)
+        # Nor is a key of the environment used behind the settings.
+        with pytest.raises(ModelError) as without_key:
+            await ask(GatewayModel(gateway, ModelConfig(model="openai/gpt-5.5")))
     error = caught.value
     assert KEY not in f"{error!r}{error}{error.message}{error.hint}"
     assert KEY not in caplog.text
+    assert without_key.value.message == "No API key is set for openai/gpt-5.5."
 
 
 def test_a_configuration_does_not_show_its_key() -> None:
     assert KEY not in repr(ModelConfig(model="openai/x", api_key=KEY))
-
-
-async def test_a_key_in_the_environment_is_not_used_behind_the_settings(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    async with running_gateway() as gateway:
-        model = GatewayModel(gateway, ModelConfig(model="openai/gpt-5.5"))
-        with pytest.raises(ModelError) as caught:
-            await ask(model)
-    assert caught.value.message == "No API key is set for openai/gpt-5.5."
 
 
 # Imports
