@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jupyter_core.paths import jupyter_config_path
-from jupyter_server.extension.config import ExtensionConfigManager
+from server_extensions import only
 from waiting import PATIENCE
 
 
@@ -88,13 +87,10 @@ def jupyter_server(
     port = port or free_port()
     token = token or secrets.token_hex(16)
     scheme = "https" if verify else "http"
-    # What is installed is loaded unless it is named: seconds, on a machine that has much to do.
-    installed = ExtensionConfigManager(read_config_path=jupyter_config_path())
-    without = dict.fromkeys(installed.get_jpserver_extensions(), False)
     command = [
         *("-m", "jupyter_server", "--allow-root", "--no-browser"),
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
-        *(f"--ServerApp.jpserver_extensions={without}", f"--ServerApp.root_dir={root}", *options),
+        *(f"--ServerApp.jpserver_extensions={only()}", f"--ServerApp.root_dir={root}", *options),
     ]
     with _running(command, f"{scheme}://127.0.0.1:{port}", token, root, verify) as remote:
         yield remote

@@ -13,6 +13,7 @@ from typing import Any
 
 from api_client import Answer, answer_of
 from model_server import ModelServer
+from server_extensions import only
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from waiting import PATIENCE, wait_until
 
@@ -34,7 +35,7 @@ class Server:
         config.mkdir()
         self.root.mkdir()
         shutil.copytree(KERNELSPEC, folder / "data" / "kernels" / "openhands-sandbox")
-        extensions = {"ServerApp": {"jpserver_extensions": {"openhands_jupyter": True}}}
+        extensions = {"ServerApp": {"jpserver_extensions": only("openhands_jupyter")}}
         (config / "jupyter_server_config.json").write_text(json.dumps(extensions))
         self._environ = {
             **os.environ,

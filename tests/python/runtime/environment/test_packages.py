@@ -18,7 +18,8 @@ from openhands_jupyter.runtime.owner import Owner
 
 pytestmark = pytest.mark.sandbox
 
-INSTALL = "pip install --no-index wheels/thing-{}-py3-none-any.whl"
+# Whether all else still fits together takes pip as long as all the rest.
+INSTALL = "pip install --no-index --no-warn-conflicts wheels/thing-{}-py3-none-any.whl"
 VERSION = "import thing; print(thing.version)"
 BUNDLED = Path(sysconfig.get_path("stdlib", vars={"base": sys.base_prefix}), "ensurepip/_bundled")
 
@@ -87,7 +88,7 @@ async def test_pip_in_a_cell_installs_for_the_running_kernel(
 ):
     if isolation != "bubblewrap":
         pytest.skip("once is enough")
-    install = command.format("install --no-index wheels/thing-1.0-py3-none-any.whl")
+    install = command.format(INSTALL.removeprefix("pip ").format("1.0"))
     async with bench(**asked()) as b:
         assert (await b.cell(install)).ok
         assert (await b.cell(VERSION)).outputs[0].text == "1.0\n"
