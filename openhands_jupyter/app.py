@@ -54,14 +54,17 @@ class OpenHandsExtension(ExtensionApp):
             config.secrets.hide(gateway.auth_token or "", gateway.http_pwd or "")
         for warning in config.warnings:
             self.log.warning("OpenHands: %s", warning)
-        kernels, sessions = self.serverapp.kernel_manager, self.serverapp.session_manager
+        manager, sessions = self.serverapp.kernel_manager, self.serverapp.session_manager
         make_host = None
-        if can_show(kernels):
-            make_host = partial(SessionKernel, kernels, sessions, self.log)
+        if can_show(manager):
+            make_host = partial(SessionKernel, manager, sessions, self.log)
         shared = self.serverapp.web_app.settings
         notebooks = Notebooks(self.serverapp.contents_manager, shared)
-        runs = Runs(notebooks, Kernels(kernels, sessions), self.log)
-        self.services = Services(config, self.log, self._note_activity, notebooks, runs, make_host)
+        kernels = Kernels(manager, sessions)
+        runs = Runs(notebooks, kernels, self.log)
+        self.services = Services(
+            config, self.log, self._note_activity, notebooks, runs, make_host, kernels
+        )
         self.settings["openhands"] = self.services
 
     def initialize_handlers(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 
 from ..events import (
@@ -15,6 +16,8 @@ from ..events import (
     FileReadObservation,
     FileWriteObservation,
     IPythonOutputObservation,
+    KernelCodeObservation,
+    KernelObservation,
     NetworkAccess,
     NetworkAccessAction,
     NetworkRefusal,
@@ -67,6 +70,26 @@ def _(event: IPythonOutputObservation) -> str:
         text += f"\n(input() asked {event.input_requested!r}; nobody can answer it here.)"
     end = f"[interrupted: {event.interrupted}]" if event.interrupted else ""
     return f"{_data(text)}{end or ('[ok]' if event.ok else '[error]')}"
+
+
+@result.register
+def _(event: KernelCodeObservation) -> str:
+    text = _data("".join(_output(output) for output in event.outputs))
+    end = f"interrupted: {event.interrupted}" if event.interrupted else "ok"
+    took = "" if event.seconds is None else f", {event.seconds:.1f} s"
+    told = [f"[{end if event.ok or event.interrupted else 'error'}{took}, in the user's kernel]"]
+    if event.kept:
+        told.append(f"The user's namespace got: {_names(event.kept)}.")
+    if event.changed:
+        told.append(
+            f"Other names of the user are bound otherwise now: {_names(event.changed)}. Tell them."
+        )
+    return text + " ".join(filter(None, [*told, event.notice]))
+
+
+@result.register
+def _(event: KernelObservation) -> str:
+    return event.content
 
 
 @result.register
@@ -130,6 +153,11 @@ def _counted(total: int, what: str, shown: int, where: str = "") -> str:
 
 def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names out of a kernel, which may be anything."""
+    return _line(", ".join(names))
 
 
 def _line(text: str) -> str:

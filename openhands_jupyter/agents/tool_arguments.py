@@ -16,6 +16,8 @@ class ToolArguments(msgspec.Struct, kw_only=True, omit_defaults=True):
     name: ClassVar[str]
     description: ClassVar[str]
     action_type: ClassVar[type[Action]]
+    other_types: ClassVar[tuple[type[Action], ...]] = ()
+    """What else these arguments may mean."""
 
     def to_action(self) -> Action:
         """The action that these arguments mean: one with the same fields, unless overridden."""
@@ -23,7 +25,7 @@ class ToolArguments(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, action: Any) -> Self:
-        """The arguments that mean `action`, which is of this tool's ``action_type``."""
+        """The arguments that mean `action`, which is of a type that this tool gives."""
         return cls(**{name: getattr(action, name) for name in cls._names()})
 
     @classmethod

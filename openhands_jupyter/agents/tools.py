@@ -19,34 +19,13 @@ from ..events import (
     FileReadAction,
     FileWriteAction,
     FinishAction,
-    IPythonRunCellAction,
     Task,
     TaskTrackingAction,
 )
 from ..events.actions import EditCommand
 from ..llm.base import Tool
-from . import notebook_tools
+from . import kernel_tools, notebook_tools
 from .tool_arguments import Gated, Path, Timeout, ToolArguments
-
-
-class RunCode(Gated, kw_only=True):
-    name = "run_code"
-    description = (
-        "Run Python code in the sandbox's IPython kernel. Variables, imports and functions persist "
-        "between calls. What the last expression gives, what is printed and figures are shown to "
-        "you and to the user. Prefer this for computing and for working with data."
-    )
-    action_type = IPythonRunCellAction
-
-    code: Annotated[str, Meta(description="The code of the cell.")]
-    timeout: Timeout = 0.0
-
-    def to_action(self) -> Action:
-        return self.rate(IPythonRunCellAction(code=self.code, timeout=self.timeout or None))
-
-    @classmethod
-    def of(cls, action: IPythonRunCellAction) -> Self:
-        return cls(code=action.code, timeout=action.timeout or 0.0)
 
 
 class ExecuteBash(Gated, kw_only=True):
@@ -215,7 +194,7 @@ class Finish(ToolArguments, kw_only=True):
 
 
 _ALL: tuple[type[ToolArguments], ...] = (
-    RunCode,
+    kernel_tools.RunCode,
     ExecuteBash,
     ReadFile,
     WriteFile,
@@ -269,12 +248,14 @@ def parse(name: str, arguments: str) -> Action:
         raise ValueError(
             f"The arguments of {name} {what or 'are not valid JSON'}: {error}. Call it again."
         ) from error
+    except ValueError as error:
+        raise ValueError(f"The arguments of {name} do not fit: {error}. Call it again.") from error
 
 
 def arguments_of(action: Action) -> tuple[str, str] | None:
     """Name and arguments (JSON text) of the tool call that means `action`; None if none does."""
     for tool in TOOLS.values():
-        if tool.action_type is type(action):
+        if type(action) in (tool.action_type, *tool.other_types):
             return tool.name, msgspec.json.encode(tool.of(action)).decode()
     return None
 

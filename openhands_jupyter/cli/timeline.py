@@ -33,6 +33,10 @@ from ..events import (
     IPythonOutputObservation,
     IPythonRunCellAction,
     IsolationObservation,
+    KernelCodeAction,
+    KernelCodeObservation,
+    KernelInspectAction,
+    KernelObservation,
     NetworkAccessAction,
     NetworkRefusedObservation,
     NoCheckpointObservation,
@@ -106,6 +110,20 @@ class Timeline:
     def _(self, event: IPythonRunCellAction) -> None:
         self._head(event, "Runs Python")
         self._block("> ", event.code)
+
+    @_show.register
+    def _(self, event: KernelCodeAction) -> None:
+        name = f" ({event.kernel.name})" if event.kernel else ""
+        self._head(event, f"Runs code in your kernel: {event.path}{name}. {event.why}".rstrip())
+        self._block("> ", event.code)
+        if event.keep:
+            self._block("", f"Your kernel gets: {', '.join(event.keep)}", "yellow")
+
+    @_show.register
+    def _(self, event: KernelInspectAction) -> None:
+        where = f"your kernel: {event.path}" if event.whose == "user" else "the sandbox"
+        names = ", ".join(event.names) or f"all {event.query}".rstrip()
+        self._head(event, f"Looks at variables in {where}: {names}")
 
     @_show.register
     def _(self, event: CmdRunAction) -> None:
@@ -252,10 +270,27 @@ class Timeline:
 
     @_show.register
     def _(self, event: IPythonOutputObservation) -> None:
-        for output in event.outputs:
-            self._block("", _output_text(output), "red" if output.kind == "error" else "")
+        self._outputs(event.outputs)
         end = event.interrupted or ("ok" if event.ok else "error")
         self._head(event, f"Cell ended: {end}", "dim" if event.ok else "red")
+
+    @_show.register
+    def _(self, event: KernelCodeObservation) -> None:
+        self._outputs(event.outputs)
+        end = event.interrupted or ("ok" if event.ok else "error")
+        told = f"Code in your kernel ended: {end}. {event.notice}".rstrip()
+        self._head(event, told, "dim" if event.ok else "red")
+        if event.changed:
+            self._block("", f"Bound otherwise now: {', '.join(event.changed)}", "yellow")
+
+    @_show.register
+    def _(self, event: KernelObservation) -> None:
+        lines = event.content.count("\n") + 1
+        self._head(event, f"Kernel: {lines} lines read", "dim")
+
+    def _outputs(self, outputs: list[Output]) -> None:
+        for output in outputs:
+            self._block("", _output_text(output), "red" if output.kind == "error" else "")
 
     @_show.register
     def _(self, event: FileReadObservation) -> None:

@@ -51,6 +51,13 @@ from .event import (
     Risk,
     RiskLevel,
 )
+from .kernels import (
+    KernelCodeAction,
+    KernelCodeObservation,
+    KernelInspectAction,
+    KernelObservation,
+    UserKernel,
+)
 from .live import LiveItem, LiveText
 from .masking import Masker
 from .notebooks import (
@@ -147,7 +154,11 @@ __all__ = [
     "InvalidToolCallAction",
     "IsolationLevel",
     "IsolationObservation",
+    "KernelCodeAction",
+    "KernelCodeObservation",
     "KernelContext",
+    "KernelInspectAction",
+    "KernelObservation",
     "LiveItem",
     "LiveText",
     "Masker",
@@ -190,6 +201,7 @@ __all__ = [
     "TaskTrackingAction",
     "Turn",
     "UndoAction",
+    "UserKernel",
     "UserMessageAction",
     "UserRejectObservation",
     "Variable",

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from . import actions, notebooks, observations
+from . import actions, kernels, notebooks, observations
 from .event import Action, Blob, Event, Observation, OpaqueEvent
 from .masking import Masker, map_texts
 
@@ -17,7 +17,7 @@ from .masking import Masker, map_texts
 def _leaves(base: type[Event]) -> list[type[Event]]:
     return [
         kind
-        for module in (actions, observations, notebooks)
+        for module in (actions, observations, notebooks, kernels)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, base) and kind is not base
     ]
@@ -89,7 +89,7 @@ def decode(line: bytes) -> Event:
         event: Event = _decoder.decode(line)
     except msgspec.ValidationError:
         return _opaque(msgspec.json.decode(line))
-    if isinstance(event, observations.IPythonOutputObservation):
+    if isinstance(event, observations.IPythonOutputObservation | kernels.KernelCodeObservation):
         for output in event.outputs:
             _restore_blobs(output.data)
             _restore_blobs(output.metadata)

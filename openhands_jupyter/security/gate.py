@@ -13,6 +13,7 @@ from ..events import (
     FileGlobAction,
     FileGrepAction,
     FileReadAction,
+    KernelCodeAction,
     Mode,
     Risk,
 )
@@ -94,7 +95,8 @@ class Gate:
             ``ask`` runs what only reads, ``agent`` asks before anything of high risk, ``auto``
             runs everything, but asks like ``agent`` where no sandbox is in force. Before a
             notebook is changed that the person has open, ``ask`` and ``agent`` ask. What is done
-            to notebooks is not done in the sandbox, so all ask where one is outside the workspace.
+            to notebooks is not done in the sandbox, so all ask where one is outside the workspace,
+            and before anything is done in a kernel of the person's.
         isolated
             Whether the action will run in a sandbox.
         online
@@ -109,10 +111,12 @@ class Gate:
         """
         if not action.runnable:
             return Verdict("run", Risk(level="low"))
-        on_notebook = isinstance(action, NotebookRead | NotebookWrite)
+        on_notebook = isinstance(action, NotebookRead | NotebookWrite | KernelCodeAction)
         # The server's notebooks are here, wherever the sandbox is.
         places = self._here if on_notebook else self._places
         risk, outside = self._risk(action, places, isolated, online, running)
+        if isinstance(action, KernelCodeAction):
+            return Verdict("ask", risk)
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
         if on_notebook and outside != []:

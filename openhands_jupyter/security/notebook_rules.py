@@ -35,10 +35,11 @@ def check_notebook(scene: Scene, action: NotebookRead | NotebookWrite) -> None:
         case NotebookEditAction():
             _check_edit(scene, action, path)
         case _:
-            _touch(scene, path)
+            touch_notebook(scene, path)
 
 
-def _touch(scene: Scene, path: str) -> None:
+def touch_notebook(scene: Scene, path: str) -> None:
+    """Note that a notebook is used, which the server does."""
     scene.touch(path)
     # The sandbox has folders for temporary files of its own, the server has not.
     if scene.places.place(path) != "workspace" and path not in scene.reads_outside:
@@ -47,7 +48,7 @@ def _touch(scene: Scene, path: str) -> None:
 
 def _write(scene: Scene, path: str) -> None:
     scene.write(path)
-    _touch(scene, path)
+    touch_notebook(scene, path)
     if path in scene.reads_outside:
         scene.add("high", "Writes outside the workspace", path)
 

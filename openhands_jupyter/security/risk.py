@@ -11,11 +11,13 @@ from ..events import (
     FileReadAction,
     FileWriteAction,
     IPythonRunCellAction,
+    KernelCodeAction,
     Risk,
 )
 from ..events.notebooks import NotebookRead, NotebookWrite
 from .cells import check_cell, check_escape
 from .input_rules import check_input, is_waiting
+from .kernel_rules import check_kernel
 from .notebook_rules import check_notebook
 from .paths import Places
 from .python import check_python
@@ -78,6 +80,9 @@ def assess(
             scene.write(path)
         case _ if isinstance(action, NotebookRead | NotebookWrite):
             check_notebook(scene, action)
+        case KernelCodeAction():
+            scene.isolated, scene.kernel_names = False, {}
+            check_kernel(scene, action)
         case _:
             scene.add("high", "Cannot be judged: there are no rules for {}", type(action).__name__)
     return scene.findings.risk(), scene.reads_outside

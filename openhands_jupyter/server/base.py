@@ -21,6 +21,7 @@ from ..errors import Invalid, NotFound, OpenHandsError
 from ..events import Event
 from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.running.driving import Runs
+from ..notebooks.running.kernels import Kernels
 from .bodies import Error, SandboxHealth
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class Services:
         The cells of notebooks that are run.
     make_host
         Makes where a session's kernel is shown to the person; None for nowhere.
+    kernels
+        The kernels of notebooks; None for none.
 
     Attributes
     ----------
@@ -104,6 +107,7 @@ class Services:
         notebooks: Notebooks,
         runs: Runs,
         make_host: MakeHost | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
         self.config = config
         self.notebooks = notebooks
@@ -111,6 +115,7 @@ class Services:
         self.log = log
         self._on_event = on_event
         self._make_host = make_host
+        self.kernels = kernels
         self.gone: set[str] = set()
         self.working_sandboxes: dict[Isolation, SandboxHealth] = {}
 
@@ -125,6 +130,7 @@ class Services:
             on_event=self._on_event,
             make_host=self._make_host,
             notebooks=self.notebooks,
+            kernels=self.kernels,
         )
 
     @cached_property

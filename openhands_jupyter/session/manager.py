@@ -11,6 +11,7 @@ import shutil
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -33,6 +34,9 @@ from .info import INFO_FILE, SessionInfo, read_info
 from .prewarm import Prewarmer
 from .session import Session
 
+if TYPE_CHECKING:
+    from ..notebooks.running.kernels import Kernels
+
 SESSION_ID = re.compile(r"[0-9a-f]{32}")
 
 _log = logging.getLogger(__name__)
@@ -53,6 +57,8 @@ class SessionManager:
         Makes where a session's kernel is shown to the person; None for nowhere.
     notebooks
         The way to each notebook; None where there is no server, only files.
+    kernels
+        The kernels of notebooks; None where there is no server.
     """
 
     def __init__(
@@ -63,9 +69,11 @@ class SessionManager:
         on_event: Listener = lambda event: None,
         make_host: MakeHost | None = None,
         notebooks: Notebooks | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
         self._config = config
         self._given_notebooks = notebooks
+        self._kernels = kernels
         self._log = log
         self._on_event = on_event
         self._make_host = make_host
@@ -242,6 +250,7 @@ class SessionManager:
                 self.resolve_model,
                 lambda: self._notebooks,
                 self._make_host,
+                self._kernels,
             )
         except BaseException:
             await stream.close()

@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgspec
 
 from ..controller.log import error_observation
-from ..errors import Conflict, NotFound, OpenHandsError
+from ..errors import Conflict, OpenHandsError
 from ..events import (
     Action,
     CellEdit,
@@ -40,7 +40,7 @@ from ..notebooks.revisions import cell_rev, notebook_rev, rev_of
 from ..notebooks.showing.texts import cells_text, list_text, outline_text, output_text, search_text
 from ..runtime.base import OutputCallback
 from .notebook_edits import NotebookEdits
-from .notebook_places import NotebookPlaces
+from .notebook_places import NotebookPlaces, out_of_workspace
 
 
 class NotebookActions:
@@ -143,7 +143,7 @@ class NotebookActions:
         place = await asyncio.to_thread(self._places.find, path)
         document = await self._notebooks().open(place.path)
         if document.delivery == "disk" and not place.in_workspace:
-            raise _outside(path)
+            raise out_of_workspace(path)
         return document
 
     async def _open_as_judged(self, action: NotebookEditAction | NotebookSaveAction) -> Document:
@@ -161,7 +161,7 @@ class NotebookActions:
     async def _require_in_workspace(self, path: str) -> str:
         place = await asyncio.to_thread(self._places.find, path)
         if not place.in_workspace:
-            raise _outside(path)
+            raise out_of_workspace(path)
         return place.path
 
     async def _look(self, action: Action) -> NotebookObservation:
@@ -278,11 +278,3 @@ def _path_of(action: Action) -> str:
     assert isinstance(action, NotebookRead | NotebookWrite)
     assert not isinstance(action, NotebookListAction)
     return action.path
-
-
-def _outside(path: str) -> NotFound:
-    return NotFound(
-        "notebook_out_of_reach",
-        f"{path} is outside the workspace, and the person does not have it open.",
-        "Ask the person to open it, or to put it into the workspace.",
-    )

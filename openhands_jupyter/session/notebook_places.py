@@ -84,5 +84,14 @@ class NotebookPlaces:
         return (self.contents_path(".") or "").removeprefix(".")
 
 
+def out_of_workspace(path: str) -> NotFound:
+    """The error for a notebook that the person would have to open first."""
+    return NotFound(
+        "notebook_out_of_reach",
+        f"{path} is outside the workspace, and the person does not have it open.",
+        "Ask the person to open it, or to put it into the workspace.",
+    )
+
+
 def _out_of_reach(path: str, why: str) -> NotFound:
     return NotFound("notebook_out_of_reach", f"{path} {why}.", "Work with the notebooks there are.")

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -43,12 +44,16 @@ from ..security import Gate
 from .decisions import check_cells
 from .files import SessionFiles, make_checkpointing
 from .info import SessionInfo, write_info
+from .kernel_executor import kernel_executor
 from .model import SessionModel
 from .network import SessionNetwork
 from .notebook_actions import NotebookActions
 from .notebook_places import NotebookPlaces
 from .routing import RoutingRuntime
 from .runtime import make_runtime
+
+if TYPE_CHECKING:
+    from ..notebooks.running.kernels import Kernels
 
 TITLE_LENGTH = 60
 
@@ -83,6 +88,7 @@ class Session:
         resolve: Callable[[str], LanguageModel],
         notebooks: Callable[[], Notebooks],
         make_host: MakeHost | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
         self.id = info.id
         self.stream = stream
@@ -111,15 +117,17 @@ class Session:
         self._runtime = make_runtime(config, info, state, self.network.way_out, self._kernel_host)
         checkpoints = make_checkpointing(config, info, stream, state.files)
         self.files = SessionFiles(stream, state.files, checkpoints)
-        actions = NotebookActions(
-            notebooks, NotebookPlaces(config.root, workspace), state, info.id, stream.masker
+        places = NotebookPlaces(config.root, workspace)
+        executors = (
+            NotebookActions(notebooks, places, state, info.id, stream.masker),
+            kernel_executor(kernels, notebooks, places, settings.timeout),
         )
         self.controller = AgentController(
             stream,
             state,
             agent,
             Gate(workspace),
-            RoutingRuntime(self._runtime, [actions]),
+            RoutingRuntime(self._runtime, executors),
             checkpoints,
         )
         stream.add_listener(self.network.on_event)

@@ -312,6 +312,7 @@ function gist(action: RunnableAction): string {
     case 'CmdRunAction':
       return revealOnOneLine(action.command.slice(0, LONGEST_GIST));
     case 'IPythonRunCellAction':
+    case 'KernelCodeAction':
       return revealOnOneLine(action.code.slice(0, LONGEST_GIST));
     default:
       return '';

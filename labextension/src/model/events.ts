@@ -30,7 +30,9 @@ export type Action =
   | NotebookOutputAction
   | NotebookEditAction
   | NotebookCreateAction
-  | NotebookSaveAction;
+  | NotebookSaveAction
+  | KernelCodeAction
+  | KernelInspectAction;
 export type Observation =
   | CmdOutputObservation
   | IPythonOutputObservation
@@ -51,7 +53,9 @@ export type Observation =
   | FilesRestoredObservation
   | ReplayObservation
   | NotebookObservation
-  | NotebookEditObservation;
+  | NotebookEditObservation
+  | KernelCodeObservation
+  | KernelObservation;
 
 /**
  * The person says something to the agent.
@@ -969,6 +973,93 @@ export interface NotebookSaveAction {
   delivery?: ('disk' | 'room' | 'tab') | null;
 }
 /**
+ * Run code in the kernel of a notebook, beside the person's own names.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     The notebook, relative to the workspace or absolute.
+ * keep
+ *     Names that the person's namespace gets from the code; all others are forgotten.
+ * why
+ *     The purpose, for the person.
+ * timeout
+ *     Seconds after which it is interrupted; None for the default.
+ * kernel
+ *     The kernel, found before the person is asked.
+ */
+export interface KernelCodeAction {
+  type: 'KernelCodeAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  code: string;
+  keep?: string[];
+  why?: string;
+  timeout?: number | null;
+  kernel?: UserKernel | null;
+}
+/**
+ * A kernel that runs, as it was found before the person is asked.
+ *
+ * Attributes
+ * ----------
+ * id
+ *     Jupyter's.
+ * name
+ *     As people know it, such as ``Python 3 (ipykernel)``.
+ * language
+ *     Such as ``python``.
+ * state
+ *     As Jupyter has it, such as ``idle`` or ``busy``.
+ */
+export interface UserKernel {
+  id: string;
+  name: string;
+  language?: string;
+  state?: string;
+}
+/**
+ * Look at variables of a kernel, by fixed code that calls none of the person's.
+ *
+ * Attributes
+ * ----------
+ * names
+ *     Which ones; empty for a list of all.
+ * query
+ *     Only names with this text, in a list.
+ * whose
+ *     In which kernel.
+ * path
+ *     The notebook whose kernel is meant; empty for the sandbox.
+ * depth
+ *     How much is told of each: its kind and size, also what it holds, also what is in that.
+ */
+export interface KernelInspectAction {
+  type: 'KernelInspectAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  names?: string[];
+  query?: string;
+  whose?: 'sandbox' | 'user';
+  path?: string;
+  depth?: number;
+}
+/**
  * What a shell command printed and how it ended.
  *
  * Attributes
@@ -1648,4 +1739,73 @@ export interface NotebookEditObservation {
   cells?: CellEdit[];
   rejected?: string[];
   content?: string;
+}
+/**
+ * What code printed, displayed and raised in the kernel of a notebook.
+ *
+ * Attributes
+ * ----------
+ * kernel
+ *     The kernel.
+ * ok
+ *     False when it raised or did not end by itself.
+ * interrupted
+ *     Why it did not end by itself, else empty.
+ * seconds
+ *     How long it took; None where it did not begin.
+ * kept
+ *     Names that the person's namespace got, as was approved.
+ * changed
+ *     Other names of theirs that are bound otherwise than before.
+ * notice
+ *     What else is to be known.
+ */
+export interface KernelCodeObservation {
+  type: 'KernelCodeObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  path: string;
+  kernel: UserKernel;
+  outputs?: Output[];
+  ok?: boolean;
+  interrupted?:
+    | ''
+    | 'disk_limit'
+    | 'kernel_died'
+    | 'output_limit'
+    | 'sandbox_died'
+    | 'stopped'
+    | 'timeout';
+  seconds?: number | null;
+  kept?: string[];
+  changed?: string[];
+  notice?: string;
+}
+/**
+ * What was found in a kernel.
+ *
+ * Attributes
+ * ----------
+ * whose
+ *     In whose kernel.
+ * path
+ *     The notebook whose kernel it is; empty for the sandbox.
+ * content
+ *     As the model is shown it: what is from the kernel stands there as data.
+ */
+export interface KernelObservation {
+  type: 'KernelObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  whose: 'sandbox' | 'user';
+  path?: string;
+  content: string;
 }

@@ -19,6 +19,10 @@ import type {
   IPythonOutputObservation,
   IPythonRunCellAction,
   IsolationObservation,
+  KernelCodeAction,
+  KernelCodeObservation,
+  KernelInspectAction,
+  KernelObservation,
   NetworkRefusedObservation,
   NotebookCreateAction,
   NotebookEditAction,
@@ -55,6 +59,11 @@ export type NotebookAction =
   | NotebookSearchAction;
 
 /**
+ * What the agent does with kernels by means of the server.
+ */
+export type KernelAction = KernelCodeAction | KernelInspectAction;
+
+/**
  * An action that is executed, so that one observation answers it.
  */
 export type RunnableAction = (
@@ -65,6 +74,7 @@ export type RunnableAction = (
   | FileReadAction
   | FileWriteAction
   | IPythonRunCellAction
+  | KernelAction
   | NotebookAction
 ) & { id: number };
 
@@ -80,6 +90,8 @@ export type Result =
   | FileReadObservation
   | FileWriteObservation
   | IPythonOutputObservation
+  | KernelCodeObservation
+  | KernelObservation
   | NotebookEditObservation
   | NotebookObservation
   | UserRejectObservation;

@@ -247,6 +247,7 @@ function changesFiles(event: AnyEvent): boolean {
     'FileWriteObservation',
     'FilesRestoredObservation',
     'IPythonOutputObservation',
+    'KernelCodeObservation',
     'NotebookEditObservation'
   ].includes(event.type);
 }

@@ -10,6 +10,7 @@ import type {
 import type { AgentState, Mode } from './frames';
 import { revealOnOneLine } from './inert';
 import type { Result, RunnableAction } from './items';
+import { describeKernelAction } from './kerneltexts';
 import { describeNotebookAction, editedText } from './notebooktexts';
 import { placeText } from './network';
 import type { Access, IPlace } from './network';
@@ -64,6 +65,9 @@ export function describeAction(
         verb: trans.__('Search files'),
         object: revealOnOneLine(action.pattern)
       };
+    case 'KernelCodeAction':
+    case 'KernelInspectAction':
+      return describeKernelAction(trans, action);
     default:
       return describeNotebookAction(trans, action);
   }
@@ -236,6 +240,7 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
       }
       return trans.__('Exit code %1', `${result.exit_code ?? '?'}`);
     case 'IPythonOutputObservation':
+    case 'KernelCodeObservation':
       if (result.interrupted) {
         return interruptionText(trans, result.interrupted);
       }
@@ -252,6 +257,7 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
       return trans._n('%1 file', '%1 files', result.total ?? 0);
     case 'FileGrepObservation':
       return trans._n('%1 line found', '%1 lines found', result.total ?? 0);
+    case 'KernelObservation':
     case 'NotebookObservation':
       return trans.__('Read');
     case 'NotebookEditObservation':
@@ -283,6 +289,7 @@ export function succeeded(result: Result): boolean {
     case 'CmdOutputObservation':
       return result.exit_code === 0 || result.running === true;
     case 'IPythonOutputObservation':
+    case 'KernelCodeObservation':
       return result.ok !== false;
     default:
       return true;

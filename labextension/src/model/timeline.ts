@@ -169,6 +169,8 @@ export class Timeline {
       case 'FileReadAction':
       case 'FileWriteAction':
       case 'IPythonRunCellAction':
+      case 'KernelCodeAction':
+      case 'KernelInspectAction':
       case 'NotebookCreateAction':
       case 'NotebookEditAction':
       case 'NotebookListAction':
@@ -213,6 +215,8 @@ export class Timeline {
       case 'FileReadObservation':
       case 'FileWriteObservation':
       case 'IPythonOutputObservation':
+      case 'KernelCodeObservation':
+      case 'KernelObservation':
       case 'NotebookEditObservation':
       case 'NotebookObservation':
       case 'UserRejectObservation':

@@ -5,6 +5,7 @@ import type {
   FileEditAction,
   FileGlobAction,
   FileGrepAction,
+  KernelInspectAction,
   NotebookCreateAction
 } from '../model/events';
 import type { RunnableAction } from '../model/items';
@@ -36,6 +37,18 @@ export function ActionBody(props: {
     case 'IPythonRunCellAction':
       return (
         <Code text={action.code} language="ipython" label={trans.__('Code')} />
+      );
+    case 'KernelCodeAction':
+      return (
+        <>
+          {action.why && <Why text={action.why} />}
+          <Code
+            text={action.code}
+            language="ipython"
+            label={trans.__('Code')}
+          />
+          <Kept names={action.keep ?? []} />
+        </>
       );
     case 'FileWriteAction':
       return (
@@ -70,6 +83,8 @@ export function ActionBody(props: {
           {trans.__('In %1', revealOnOneLine(action.path))}
         </p>
       );
+    case 'KernelInspectAction':
+      return <Looked action={action} />;
     case 'FileReadAction':
     case 'NotebookListAction':
     case 'NotebookOutlineAction':
@@ -135,6 +150,40 @@ function SearchedPlace(props: {
       {include && trans.__('Files: %1', revealOnOneLine(include))}
     </p>
   );
+}
+
+/**
+ * The names that the person's kernel gets from code.
+ */
+function Kept({ names }: { names: readonly string[] }): JSX.Element {
+  const { trans } = useServices();
+  return (
+    <p className="jp-OpenHands-quiet">
+      {names.length > 0
+        ? trans.__(
+            'Your kernel gets: %1. All else that it binds is forgotten, but what your own objects hold can be changed.',
+            revealOnOneLine(names.join(', '))
+          )
+        : trans.__(
+            'What it binds is forgotten, but what your own objects hold can be changed.'
+          )}
+    </p>
+  );
+}
+
+/**
+ * Which variables are looked at.
+ */
+function Looked({ action }: { action: KernelInspectAction }): JSX.Element {
+  const { trans } = useServices();
+  const { names = [], query = '' } = action;
+  const text =
+    names.length > 0
+      ? trans.__('Names: %1', revealOnOneLine(names.join(', ')))
+      : query
+        ? trans.__('Names with: %1', revealOnOneLine(query))
+        : trans.__('All names');
+  return <p className="jp-OpenHands-quiet">{text}</p>;
 }
 
 /**

@@ -356,6 +356,8 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'CmdRunAction':
       return terminalIcon;
     case 'IPythonRunCellAction':
+    case 'KernelCodeAction':
+    case 'KernelInspectAction':
       return codeIcon;
     case 'FileReadAction':
       return fileIcon;

@@ -7,6 +7,7 @@ import type {
   FileReadObservation,
   FileWriteObservation,
   IPythonOutputObservation,
+  KernelCodeObservation,
   NotebookEditObservation
 } from '../model/events';
 import { revealOnOneLine } from '../model/inert';
@@ -56,12 +57,15 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
       {result?.type === 'IPythonOutputObservation' && (
         <CellOutput session={session} result={result} />
       )}
+      {result?.type === 'KernelCodeObservation' && (
+        <KernelOutput session={session} result={result} />
+      )}
       {result?.type === 'FileReadObservation' && <FileText result={result} />}
       {(result?.type === 'FileGlobObservation' ||
         result?.type === 'FileGrepObservation') && <Found result={result} />}
-      {result?.type === 'NotebookObservation' && result.content && (
-        <NotebookText text={result.content} />
-      )}
+      {(result?.type === 'NotebookObservation' ||
+        result?.type === 'KernelObservation') &&
+        result.content && <NotebookText text={result.content} />}
       {result?.type === 'ErrorObservation' && <Problem error={result} />}
       {result?.type === 'UserRejectObservation' && result.reason && (
         <p className="jp-OpenHands-quiet">{result.reason}</p>
@@ -187,6 +191,37 @@ function CellOutput(props: {
           )}
         </p>
       )}
+    </>
+  );
+}
+
+/**
+ * What code printed and showed in the person's kernel, and what became of their names.
+ */
+function KernelOutput(props: {
+  session: string;
+  result: KernelCodeObservation;
+}): JSX.Element {
+  const { session, result } = props;
+  const { trans } = useServices();
+  const { changed = [], kept = [], notice } = result;
+  return (
+    <>
+      <Outputs session={session} outputs={result.outputs ?? []} />
+      {kept.length > 0 && (
+        <p className="jp-OpenHands-quiet">
+          {trans.__('Your kernel got: %1', revealOnOneLine(kept.join(', ')))}
+        </p>
+      )}
+      {changed.length > 0 && (
+        <p className="jp-OpenHands-hint">
+          {trans.__(
+            'Bound otherwise now in your kernel: %1',
+            revealOnOneLine(changed.join(', '))
+          )}
+        </p>
+      )}
+      {notice && <p className="jp-OpenHands-hint">{notice}</p>}
     </>
   );
 }

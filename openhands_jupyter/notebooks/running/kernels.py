@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from queue import Empty
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from jupyter_server.utils import ensure_async
 from tornado.web import HTTPError
 
 from ...errors import Conflict, NotFound, OpenHandsError
+from ...events import UserKernel
 
 SHARED_DRIVE = "RTC:"
 """What jupyter-collaboration puts before a path."""
@@ -21,6 +23,9 @@ STARTS_WITHIN = 60.0
 """Seconds that a kernel has to come back: Jupyter looks every few whether one has died."""
 
 LOOKED_AFTER = 0.1
+
+ASKED_AGAIN = 0.5
+"""Seconds after which a kernel is asked again whether it is there."""
 
 
 class KernelDied(Exception):
@@ -100,6 +105,28 @@ class Kernels:
             await asyncio.sleep(LOOKED_AFTER)
         raise KernelDied
 
+    async def running(self, path: str) -> UserKernel | None:
+        """The kernel of a notebook; None where none runs."""
+        id = await self.find(path)
+        return None if id is None else await self.look(id)
+
+    async def look(self, id: str) -> UserKernel | None:
+        """A kernel as it is now; None where there is none with this id."""
+        if id not in self._kernels:
+            return None
+        model = await ensure_async(self._kernels.kernel_model(id))
+        name = model["name"]
+        try:
+            spec = await ensure_async(self._kernels.kernel_spec_manager.get_kernel_spec(name))
+        except NoSuchKernel:
+            return UserKernel(id=id, name=name, state=model["execution_state"])
+        return UserKernel(
+            id=id,
+            name=spec.display_name or name,
+            language=spec.language.lower(),
+            state=model["execution_state"],
+        )
+
     async def interrupt(self, id: str) -> None:
         """Interrupt what a kernel does."""
         if id in self._kernels:
@@ -150,6 +177,26 @@ class Attachment:
         # A kernel answers but one of those that call themselves the same.
         client.session.session = uuid4().hex
         return client
+
+    async def connect(self, client: AsyncKernelClient) -> None:
+        """Wait until a client, whose channels are open, hears the kernel.
+
+        Raises
+        ------
+        KernelDied
+            When it ended.
+        """
+        while True:
+            await self.check()
+            # One that is busy answers on the control channel.
+            message = client.session.msg("kernel_info_request")
+            client.control_channel.send(message)
+            client.kernel_info()
+            try:
+                await client.iopub_channel.get_msg(timeout=ASKED_AGAIN)
+                return
+            except Empty:
+                continue
 
     async def check(self) -> None:
         """Make sure that it lives.

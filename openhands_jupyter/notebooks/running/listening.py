@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from queue import Empty
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,9 +18,6 @@ from .runs import CellRun, CellStatus
 
 CHECKED = 1.0
 """Seconds after which it is looked whether the kernel lives."""
-
-ASKED_AGAIN = 0.5
-"""Seconds after which a kernel is asked again whether it is there."""
 
 LONGEST = 20_000_000
 """Characters of a cell's outputs that are kept."""
@@ -68,7 +64,7 @@ class Listener:
     async def __aenter__(self) -> Self:
         self._client.start_channels(hb=False)
         try:
-            await self._connected()
+            await self._kernel.connect(self._client)
         except BaseException:
             self._client.stop_channels()
             raise
@@ -130,19 +126,6 @@ class Listener:
                 if task.done():
                     task.result()
         return execution.status
-
-    async def _connected(self) -> None:
-        """Wait until the kernel is heard; one that is busy answers on the control channel."""
-        while True:
-            await self._kernel.check()
-            message = self._client.session.msg("kernel_info_request")
-            self._client.control_channel.send(message)
-            self._client.kernel_info()
-            try:
-                await self._client.iopub_channel.get_msg(timeout=ASKED_AGAIN)
-                return
-            except Empty:
-                continue
 
     async def _hear(self) -> None:
         while True:

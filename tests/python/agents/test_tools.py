@@ -19,6 +19,7 @@ from openhands_jupyter.events import (
     FileWriteAction,
     FinishAction,
     IPythonRunCellAction,
+    KernelCodeAction,
     NewCell,
     NotebookCreateAction,
     NotebookEditAction,
@@ -36,6 +37,11 @@ DELETE = {"op": "delete", "id": "abcd", "expect_rev": "1"}
 INSERT = {"op": "insert", "type": "code", "source": "x", "after": "@0"}
 CALLS = [
     ("run_code", {"code": "1+1"}, IPythonRunCellAction(code="1+1")),
+    (
+        "run_code",
+        {"code": "x", "kernel": "user", "path": "a.ipynb", "keep": ["y"], "why": "To see."},
+        KernelCodeAction(path="a.ipynb", code="x", keep=["y"], why="To see."),
+    ),
     (
         "run_code",
         {"code": "1+1", "timeout": 5.0},

@@ -34,6 +34,22 @@ describe('describeAction', () => {
   });
 });
 
+describe('describeAction in a kernel of the person', () => {
+  it('names the notebook and the kernel, which have inert names', () => {
+    const action: RunnableAction = {
+      type: 'KernelCodeAction',
+      id: 1,
+      path: 'analysis.ipynb',
+      code: 'x',
+      kernel: { id: 'k', name: 'Python 3\u202e' }
+    };
+    expect(describeAction(trans, action)).toEqual({
+      verb: 'Run code in your kernel:',
+      object: 'analysis.ipynb (Python 3⟨U+202E⟩)'
+    });
+  });
+});
+
 describe('describeAction of the shell', () => {
   it.each([
     [{ command: 'make' }, 'Run a command'],

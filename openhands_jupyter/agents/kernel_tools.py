@@ -1,0 +1,80 @@
+"""The tools for kernels: that of the sandbox, and those of the person's notebooks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from msgspec import Meta
+
+from ..events import Action, IPythonRunCellAction, KernelCodeAction
+from ..events.kernels import Whose
+from .tool_arguments import Gated, Timeout
+
+Kernel = Annotated[
+    Whose,
+    Meta(
+        description="'sandbox' for your own kernel; 'user' for the one in which the user's "
+        "notebook at path runs, if it runs: none is started."
+    ),
+]
+NotebookOfKernel = Annotated[
+    str, Meta(description="With kernel='user', the notebook whose kernel is meant.")
+]
+
+
+class RunCode(Gated, kw_only=True):
+    name = "run_code"
+    description = (
+        "Run Python code. In kernel='sandbox', your own IPython kernel, variables, imports and "
+        "functions persist between calls; prefer it for computing and for working with data. "
+        "In kernel='user' the code sees the user's variables, and the user is asked first, every "
+        "time. There all names that it binds are forgotten in the end but those in keep, a name "
+        "that the user has is bound anew only if it is in keep, and no input can be asked for. "
+        "What their objects hold can be changed by it: work on copies. What the last expression "
+        "gives, what is printed and figures are shown to you and to the user."
+    )
+    action_type = IPythonRunCellAction
+    other_types = (KernelCodeAction,)
+
+    code: Annotated[str, Meta(description="The code of the cell.")]
+    kernel: Kernel = "sandbox"
+    path: NotebookOfKernel = ""
+    keep: Annotated[
+        list[str],
+        Meta(description="With kernel='user', names that the user's namespace is to get."),
+    ] = []
+    why: Annotated[
+        str, Meta(description="With kernel='user', the purpose, in a sentence for the user.")
+    ] = ""
+    timeout: Timeout = 0.0
+
+    def to_action(self) -> Action:
+        timeout = self.timeout or None
+        if self.kernel == "sandbox":
+            if self.path or self.keep:
+                raise ValueError("path and keep are for kernel='user'")
+            return self.rate(IPythonRunCellAction(code=self.code, timeout=timeout))
+        return self.rate(
+            KernelCodeAction(
+                path=_path(self.path), code=self.code, keep=self.keep, why=self.why, timeout=timeout
+            )
+        )
+
+    @classmethod
+    def of(cls, action: IPythonRunCellAction | KernelCodeAction) -> Self:
+        if isinstance(action, IPythonRunCellAction):
+            return cls(code=action.code, timeout=action.timeout or 0.0)
+        return cls(
+            code=action.code,
+            kernel="user",
+            path=action.path,
+            keep=action.keep,
+            why=action.why,
+            timeout=action.timeout or 0.0,
+        )
+
+
+def _path(path: str) -> str:
+    if not path:
+        raise ValueError("kernel='user' needs the path of the notebook")
+    return path

@@ -1,0 +1,138 @@
+"""What the agent does with kernels by means of the server, mostly with those of a person."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from .event import Action, Observation
+from .observations import Interruption, Output
+
+Whose = Literal["sandbox", "user"]
+"""The session's own kernel in the sandbox; that of a notebook, which is the person's."""
+
+
+class UserKernel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A kernel that runs, as it was found before the person is asked.
+
+    Attributes
+    ----------
+    id
+        Jupyter's.
+    name
+        As people know it, such as ``Python 3 (ipykernel)``.
+    language
+        Such as ``python``.
+    state
+        As Jupyter has it, such as ``idle`` or ``busy``.
+    """
+
+    id: str
+    name: str
+    language: str = ""
+    state: str = ""
+
+
+class KernelCodeAction(Action, frozen=True, kw_only=True, tag=True):
+    """Run code in the kernel of a notebook, beside the person's own names.
+
+    Attributes
+    ----------
+    path
+        The notebook, relative to the workspace or absolute.
+    keep
+        Names that the person's namespace gets from the code; all others are forgotten.
+    why
+        The purpose, for the person.
+    timeout
+        Seconds after which it is interrupted; None for the default.
+    kernel
+        The kernel, found before the person is asked.
+    """
+
+    runnable: ClassVar[bool] = True
+
+    path: str
+    code: str
+    keep: list[str] = []
+    why: str = ""
+    timeout: float | None = None
+    kernel: UserKernel | None = None
+
+
+class KernelInspectAction(Action, frozen=True, kw_only=True, tag=True):
+    """Look at variables of a kernel, by fixed code that calls none of the person's.
+
+    Attributes
+    ----------
+    names
+        Which ones; empty for a list of all.
+    query
+        Only names with this text, in a list.
+    whose
+        In which kernel.
+    path
+        The notebook whose kernel is meant; empty for the sandbox.
+    depth
+        How much is told of each: its kind and size, also what it holds, also what is in that.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    names: list[str] = []
+    query: str = ""
+    whose: Whose = "sandbox"
+    path: str = ""
+    depth: int = 1
+
+
+class KernelCodeObservation(Observation, frozen=True, kw_only=True, tag=True):
+    """What code printed, displayed and raised in the kernel of a notebook.
+
+    Attributes
+    ----------
+    kernel
+        The kernel.
+    ok
+        False when it raised or did not end by itself.
+    interrupted
+        Why it did not end by itself, else empty.
+    seconds
+        How long it took; None where it did not begin.
+    kept
+        Names that the person's namespace got, as was approved.
+    changed
+        Other names of theirs that are bound otherwise than before.
+    notice
+        What else is to be known.
+    """
+
+    path: str
+    kernel: UserKernel
+    outputs: list[Output] = []
+    ok: bool = True
+    interrupted: Interruption = ""
+    seconds: float | None = None
+    kept: list[str] = []
+    changed: list[str] = []
+    notice: str = ""
+
+
+class KernelObservation(Observation, frozen=True, kw_only=True, tag=True):
+    """What was found in a kernel.
+
+    Attributes
+    ----------
+    whose
+        In whose kernel.
+    path
+        The notebook whose kernel it is; empty for the sandbox.
+    content
+        As the model is shown it: what is from the kernel stands there as data.
+    """
+
+    whose: Whose
+    path: str = ""
+    content: str

@@ -1,0 +1,18 @@
+"""What is done in kernels of the person's, which no sandbox surrounds."""
+
+from __future__ import annotations
+
+from ..events import KernelCodeAction
+from .notebook_rules import touch_notebook
+from .scene import Scene
+
+
+def check_kernel(scene: Scene, action: KernelCodeAction) -> None:
+    """Note what an action does in a kernel of the person's."""
+    touch_notebook(scene, scene.places.notebook(action.path))
+    scene.add("high", "Runs in your own kernel, outside the sandbox, on your own objects")
+    if action.keep:
+        scene.add("high", "Binds names of your kernel", *action.keep)
+    # The folder of the kernel is not known, nor are the names that cells of the person's gave.
+    scene.cwd = None
+    scene.guarded("cell", action.code)

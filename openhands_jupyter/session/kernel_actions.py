@@ -1,0 +1,157 @@
+"""What the agent does with kernels of the person's: executed by the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from ..controller.log import error_observation
+from ..errors import Conflict, Invalid, NotFound, OpenHandsError
+from ..events import (
+    Action,
+    ErrorObservation,
+    KernelCodeAction,
+    Observation,
+    UserKernel,
+)
+from ..notebooks.delivery.notebooks import Notebooks
+from ..notebooks.in_kernel.asking import NoAnswer, ask
+from ..notebooks.names.cell_names import names_in
+from ..notebooks.running.kernels import KernelDied, Kernels
+from ..runtime.base import OutputCallback
+from .kernel_code import KernelCode, kernel_busy
+from .notebook_places import NotebookPlaces, out_of_workspace
+
+ANSWERS_WITHIN = 5.0
+"""Seconds that an idle kernel has for an answer."""
+
+
+class KernelActions:
+    """Executes the actions of one session on kernels of the person's.
+
+    Parameters
+    ----------
+    kernels
+        The kernels of the server.
+    notebooks
+        Gives the way to each notebook.
+    places
+        Maps the agent's paths.
+    limit
+        Seconds that code may take where the agent says nothing else.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        notebooks: Callable[[], Notebooks],
+        places: NotebookPlaces,
+        limit: float,
+    ) -> None:
+        self._kernels = kernels
+        self._notebooks = notebooks
+        self._places = places
+        self._limit = limit
+
+    def takes(self, action: Action) -> bool:
+        """Whether an action is on a kernel of the person's."""
+        return isinstance(action, KernelCodeAction)
+
+    async def prepare(self, action: Action) -> Action | Observation:
+        """Find the kernel, and what speaks against it; see `Runtime.prepare`."""
+        assert isinstance(action, KernelCodeAction)
+        try:
+            kernel = await self._find(action.path)
+            _require_python(action.path, kernel)
+            _require_idle(action.path, kernel)
+            await self._require_new_names(action, kernel)
+        except KernelDied:
+            return error_observation(_no_kernel(action.path))
+        except OpenHandsError as error:
+            return error_observation(error)
+        return msgspec.structs.replace(action, kernel=kernel)
+
+    async def run(self, action: Action, on_output: OutputCallback) -> Observation:
+        """Execute an action that was prepared; see `Runtime.run_action`."""
+        assert isinstance(action, KernelCodeAction)
+        try:
+            kernel = await self._find(action.path)
+            _require_same(action, kernel)
+            _require_idle(action.path, kernel)
+            limit = action.timeout or self._limit
+            return await KernelCode(self._kernels, kernel, action, limit, on_output).run()
+        except KernelDied:
+            return error_observation(_no_kernel(action.path))
+        except OpenHandsError as error:
+            return error_observation(error)
+        except asyncio.CancelledError:
+            return ErrorObservation(code="stopped", message="Stopped before the code was run.")
+
+    async def _find(self, path: str) -> UserKernel:
+        """The kernel that a notebook has; none is started."""
+        place = await asyncio.to_thread(self._places.find, path)
+        document = await self._notebooks().open(place.path)
+        if document.delivery == "disk" and not place.in_workspace:
+            raise out_of_workspace(path)
+        kernel = None
+        opened = (n for n in self._notebooks().open_in_browser() if n.path == place.path)
+        if (shown := next(opened, None)) is None:
+            kernel = await self._kernels.running(place.path)
+        elif shown.kernel is not None:
+            kernel = await self._kernels.look(shown.kernel.id)
+        if kernel is None:
+            raise _no_kernel(path)
+        return kernel
+
+    async def _require_new_names(self, action: KernelCodeAction, kernel: UserKernel) -> None:
+        """Refuse code that means to change a name of the person's, which it would not do."""
+        found, _ = names_in(action.code)
+        bound = sorted(found.defines - set(action.keep))
+        if not bound:
+            return
+        attachment = await self._kernels.attach(kernel.id)
+        try:
+            there = await ask(attachment, "existing", {"names": bound}, ANSWERS_WITHIN)
+        except NoAnswer:
+            raise kernel_busy(action.path) from None
+        taken = [name for name in bound if isinstance(there, list) and name in there]
+        if taken:
+            raise Conflict(
+                "names_exist",
+                f"The code binds names that the user's namespace has: {', '.join(taken[:20])}. "
+                "Nothing was run.",
+                "Use other names, or, if the user's own are to be replaced, list them in keep.",
+            )
+
+
+def _require_python(path: str, kernel: UserKernel) -> None:
+    if kernel.language != "python":
+        raise Invalid(
+            "kernel_not_python",
+            f"The kernel of {path} is {kernel.name}, in which no code can be run from here.",
+            "Put the code into a cell of the notebook.",
+        )
+
+
+def _require_idle(path: str, kernel: UserKernel) -> None:
+    if kernel.state != "idle":
+        raise kernel_busy(path)
+
+
+def _require_same(action: KernelCodeAction, kernel: UserKernel) -> None:
+    if action.kernel is None or action.kernel.id != kernel.id:
+        raise Conflict(
+            "kernel_changed",
+            f"{action.path} has another kernel now than when it was asked for, so nothing was run.",
+            "Try it again.",
+        )
+
+
+def _no_kernel(path: str) -> NotFound:
+    return NotFound(
+        "kernel_not_running",
+        f"No kernel runs for {path}.",
+        "Use the sandbox, or ask the user to start it: it is not started from here.",
+    )
