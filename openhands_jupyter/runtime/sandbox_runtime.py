@@ -134,7 +134,7 @@ class SandboxRuntime(Runtime):
     async def start(self) -> IsolationObservation:
         """Start the sandbox, unless it runs; see `Runtime.start`."""
         async with self._starting:
-            await self._end_if_replaced()
+            self._end_if_replaced()
             if self._sandbox is not None and not self._sandbox.alive:
                 self._commands.news = self._kernel.news = self._news_of_end + SANDBOX_NEWS
                 self._news_of_end = ""
@@ -318,11 +318,12 @@ class SandboxRuntime(Runtime):
         stopped = msgspec.structs.replace(observation, interrupted="disk_limit")
         return with_remarks(stopped, [f"Stopped. {reason}"])
 
-    async def _end_if_replaced(self) -> None:
+    def _end_if_replaced(self) -> None:
         """End a sandbox that has a folder which is not the workspace any more."""
         if self._sandbox is None or not self._sandbox.alive or self._sandbox.elsewhere:
             return
-        if await asyncio.to_thread(identity, self.workspace) != self._workspace_is:
+        # Here, as the guard on the disk looks at this folder anyway: a thread takes much longer.
+        if identity(self.workspace) != self._workspace_is:
             self._sandbox.kill()
             self._news_of_end = "[The workspace was removed, or another folder took its place.]\n"
 

@@ -58,7 +58,6 @@ class Watch:
     async def begin(self) -> None:
         """An action is about to start."""
         self._guard.begin()
-        self._counts = self._count()
         self._pictures = await asyncio.to_thread(executed_later.pictures, self._workspace)
 
     async def remarks(self, printed: str) -> list[str]:
@@ -87,9 +86,10 @@ class Watch:
         counted = enforced & self._cgroup.counted if self._cgroup else enforced
         memory = gigabytes(self._limits.memory_bytes)
         found = []
-        killed, refused = (
-            now - then for now, then in zip(self._count(), self._counts, strict=True)
-        )
+        # Also what happened since the action before, which was told to nobody yet.
+        counts = self._count()
+        killed, refused = (now - then for now, then in zip(counts, self._counts, strict=True))
+        self._counts = counts
         if killed:
             found.append(
                 f"The limit of {memory} of memory for everything in the sandbox was reached, and "

@@ -75,7 +75,7 @@ async def start_processes(b):
 
 
 @needs_groups
-async def test_a_command_that_takes_too_much_memory_is_killed_and_it_is_said(bench):
+async def test_a_command_that_takes_too_much_memory_is_killed_and_it_is_said(bench, workspace):
     async with bench(limits=Limits(memory=0.25)) as b:
         observation = await b.sh(f'python3 -c "{TAKE_MEMORY}"; echo exit $?')
         assert "exit 137" in observation.content
@@ -83,6 +83,13 @@ async def test_a_command_that_takes_too_much_memory_is_killed_and_it_is_said(ben
             observation.content
         )
         assert "a process was killed" in observation.content
+        assert (await b.sh("echo fine")).content == "fine\n"
+
+        await b.sh(f'mkfifo go; (read _ <go; python3 -c "{TAKE_MEMORY}") >log 2>&1 &')
+        (workspace / "go").write_text("\n")
+        await wait_until(lambda: b.runtime._sandbox.cgroup.memory_kills() > 1)
+        # Nobody was there to be told.
+        assert "a process was killed" in (await b.sh("echo fine")).content
         assert (await b.sh("echo fine")).content == "fine\n"
 
 
