@@ -13,7 +13,7 @@ COPIES_LINES = (3, 12) <= sys.version_info < (3, 12, 4)
 """Whether this Python's tokenizer keeps a copy of the line with each of its tokens."""
 MAX_COPIED = 50_000_000
 """Characters of such copies."""
-_ESCAPE = re.compile(r"^[ \t]*(?:[!%?/,;]|.*[=]\s*[!%]|.*\?\s*$)", re.MULTILINE)
+_ESCAPE = re.compile(r"^[ \t]*+(?:[!%?/,;]|.*[=]\s*[!%]|.*\?\s*$)", re.MULTILINE)
 
 
 class TooMuchCode(Exception):

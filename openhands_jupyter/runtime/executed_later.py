@@ -26,8 +26,8 @@ LONGEST_CONFIGURATION = 1_000_000
 
 _NEVER_EXECUTED = ".sample"
 _GIT_EXECUTES = re.compile(
-    rb"^\s*\[\s*(alias|include|includeif|filter|diff|merge|credential|difftool|mergetool)\b"
-    rb"|^\s*(fsmonitor|hookspath|pager|editor|sshcommand|gitproxy|askpass|attributesfile"
+    rb"^[^\S\n]*\[\s*(alias|include|includeif|filter|diff|merge|credential|difftool|mergetool)\b"
+    rb"|^[^\S\n]*(fsmonitor|hookspath|pager|editor|sshcommand|gitproxy|askpass|attributesfile"
     rb"|program|external|textconv|helper|worktree)\s*=",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -87,7 +87,7 @@ for row in rows[:21]:
 print(f"{{max(len(rows) - 1, 0)}} rows in all.")
 """
 
-_CSV_NAME = re.compile(r"[\w./-]+\.csv\b", re.IGNORECASE)
+_CSV_NAME = re.compile(r"(?<![\w./-])[\w./-]+\.csv\b", re.IGNORECASE)
 _FACT = re.compile(r"^(Read .+: \d+ rows; columns: .*|Plotted: .*)$", re.MULTILINE)
 _NO_MATPLOTLIB = "matplotlib is not installed"
 

@@ -11,6 +11,9 @@ from .script import Task
 from .showcase import show_around
 from .temporary_files import delete_temporary_files
 
+LONGEST = 2_000
+"""Characters of a request that are looked at."""
+
 _DELETES = r"\b(delete|remove|erase|clean|clear|tidy|purge|get rid of|throw away|rm)\b"
 _PLOTS = r"\b(plot|chart|graph|draw|diagram|figure|visuali[sz]e)"
 
@@ -19,12 +22,12 @@ _TASKS: tuple[tuple[re.Pattern[str], Task], ...] = tuple(
     for pattern, task in (
         (r"\bfib(onacci)?\b", fibonacci),
         (
-            rf"(?=.*{_DELETES})(?=.*\b(temp|temporary|tmp|backups?|junk|leftovers?)\b"
+            rf"\A(?=.*{_DELETES})(?=.*\b(temp|temporary|tmp|backups?|junk|leftovers?)\b"
             r"|.*\.(tmp|temp|bak)\b)",
             delete_temporary_files,
         ),
         (
-            rf"(?=.*{_PLOTS})(?=.*\b(csv|data|table|spreadsheet)\b|.*\.csv\b)"
+            rf"\A(?=.*{_PLOTS})(?=.*\b(csv|data|table|spreadsheet)\b|.*\.csv\b)"
             r"|\b(load|open|read|show)\b.*\bcsv\b",
             load_and_plot,
         ),
@@ -43,11 +46,12 @@ _GREETING = re.compile(
 
 def recognise(request: str) -> Task | None:
     """Find the task that a request asks for; None if the tour does not understand it."""
-    return next((task for pattern, task in _TASKS if pattern.search(request)), None)
+    begin = request[:LONGEST]
+    return next((task for pattern, task in _TASKS if pattern.search(begin)), None)
 
 
 def task_for(request: str) -> Task:
     """Find what to answer to a request, whatever it is."""
     if task := recognise(request):
         return task
-    return greet if _GREETING.fullmatch(request.strip()) else explain
+    return greet if _GREETING.fullmatch(request[:LONGEST].strip()) else explain

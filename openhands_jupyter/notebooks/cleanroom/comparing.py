@@ -24,20 +24,21 @@ _DIGITS = 16
 _MOST_PIXELS = 256_000_000
 """Bytes of a picture that are compared, so that none can fill the memory."""
 
+# Each takes time that grows with the length of the text alone, whatever a cell prints.
 _VARYING = [
     (re.compile(r"\b0x[0-9a-fA-F]{6,16}\b"), "0x…"),
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<uuid>"),
     (re.compile(r"\baltair-viz-[0-9a-f]{32}\b"), "altair-viz-…"),
     # The ids of pandas' styled tables.
     (re.compile(r"\bT_[0-9a-f]{5}(?=\b|_)"), "T_…"),
-    (re.compile(r"[^\s\"'<>]*ipykernel_\d+/\d+\.py"), "<cell>"),
+    (re.compile(r"(?<![^\s\"'<>])[^\s\"'<>]*ipykernel_\d+/\d+\.py"), "<cell>"),
     (re.compile(r"^(CPU times|Wall time): .*", re.MULTILINE), r"\1: …"),
-    (re.compile(r"^.* ± .* per loop \(mean ± .*", re.MULTILINE), "… per loop"),
+    (re.compile(r"^.{0,40} ± .{0,40} per loop \(mean ± .*", re.MULTILINE), "… per loop"),
     # How long a progress bar took, and how fast.
     (re.compile(r"\[\d+:[\d:]+<[\d:?]+, [^\]\n]*\]"), "[…]"),
-    (re.compile(r"[ \t]+$", re.MULTILINE), ""),
+    (re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE), ""),
 ]
-_SVG_METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
+_SVG_METADATA = re.compile(r"<metadata>(?:(?!<metadata>).)*?</metadata>", re.DOTALL)
 _SVG_ID = re.compile(r"\bid=\"([^\"]+)\"")
 
 

@@ -33,7 +33,7 @@ LOOKED_AT = 1.0
 """Seconds for which the cells of a file are taken to be as they were."""
 
 _STARTS_AGENT = re.compile(
-    r"^\s*%%?\s*openhands\b|run_(?:cell|line)_magic\(\s*['\"]openhands['\"]", re.MULTILINE
+    r"^[^\S\n]*%%?\s*openhands\b|run_(?:cell|line)_magic\(\s*['\"]openhands['\"]", re.MULTILINE
 )
 
 
