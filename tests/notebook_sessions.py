@@ -84,7 +84,13 @@ def begin(root: Path, services: Services) -> Begin:
 
 
 class Tab:
-    """A browser tab with one notebook open."""
+    """A browser tab with one notebook open.
+
+    Attributes
+    ----------
+    silent, mute
+        Methods that it does not do, and that it does without saying so.
+    """
 
     def __init__(self, path: str, content: dict[str, Any]) -> None:
         self.path = path
@@ -92,6 +98,7 @@ class Tab:
         self.cells: list[Any] = [dict(cell) for cell in content["cells"]]
         self.asked: list[str] = []
         self.silent: set[str] = set()
+        self.mute: set[str] = set()
         self.typed_last: tuple[str, str] | None = None
 
     def cell(self, id: str) -> dict[str, Any]:
@@ -140,7 +147,9 @@ def open_tab(
         async def serve() -> None:
             while (message := await connection.read_message()) is not None:
                 request = json.loads(message)
-                if request["method"] in tab.silent:
+                if request["method"] in tab.mute:
+                    tab.answer(request)
+                elif request["method"] in tab.silent:
                     tab.asked.append("unanswered")
                 else:
                     connection.write_message(json.dumps(tab.answer(request)))

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..events import FilesRestoredObservation, ReplayObservation, RewindAction, UndoAction
+from ..events import (
+    FilesRestoredObservation,
+    NotebookRestored,
+    ReplayObservation,
+    RewindAction,
+    UndoAction,
+)
 from ..llm.base import ToolCall
 
 MOST_PATHS = 20
@@ -36,17 +42,18 @@ def note_of_restore(
             "such as on the network, are not undone."
         )
     elif action is not None and action.turn in restores:
-        head = "The user took back an undo of file changes."
-        tail = "Nothing but files was changed by that."
+        head = "The user took back an undo."
+        tail = "Nothing but files and cells of notebooks was changed by that."
     else:
         step = _step(call_from(action.turn) if action else None)
-        head = f"The user undid the file changes that began with {step}."
+        head = f"The user undid the changes that began with {step}."
         tail = (
-            "Only files were restored: variables in the kernel, processes and effects outside of "
-            "the workspace are as they were."
+            "Only files and cells of notebooks were restored: variables in the kernel, processes "
+            "and effects outside of the workspace are as they were."
         )
-    lines = [head, "The files of the workspace are again as they were before that.", *_paths(event)]
-    return f"[{' '.join([*lines, tail])}]"
+    lines = [head, "The files of the workspace are again as they were before that."]
+    lines += _paths(event) + _notebooks(event)
+    return f"[{' '.join([*lines, 'Read again before you change something.', tail])}]"
 
 
 def note_of_replay(event: ReplayObservation) -> str:
@@ -69,8 +76,24 @@ def _paths(event: FilesRestoredObservation) -> list[str]:
     return [
         *([f"Changed by that: {_listed(event.paths)}."] if event.paths else []),
         *([f"Left as they are: {_listed(kept)}."] if kept else []),
-        "Read a file again before you change it.",
     ]
+
+
+def _notebooks(event: FilesRestoredObservation) -> list[str]:
+    return [f"In {one.path}: {_cells_of(one)}" for one in event.notebooks[:MOST_PATHS]]
+
+
+def _cells_of(notebook: NotebookRestored) -> str:
+    if notebook.problem:
+        return f"nothing was taken back. {notebook.problem}"
+    left = [f"{cell.id} ({cell.reason})" for cell in notebook.left]
+    done = [cell.id for cell in notebook.cells]
+    return " ".join(
+        [
+            f"these cells are as before: {_listed(done)}." if done else "no cell is as before.",
+            *([f"Left, as somebody changed them since: {_listed(left)}."] if left else []),
+        ]
+    )
 
 
 def _listed(paths: list[str]) -> str:

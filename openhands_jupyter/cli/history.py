@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import difflib
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from ..events import (
     ErrorObservation,
     Event,
     FilesRestoredObservation,
+    NotebookRestored,
     ReplayObservation,
 )
 from ..session import Session, SessionManager
@@ -41,6 +42,12 @@ _CHANGED = {
     "type": "other kind",
 }
 _GOES_BACK = _CHANGED | {"added": "comes back", "deleted": "is removed"}
+_CELL_GOES_BACK = {
+    "inserted": "comes back",
+    "deleted": "is removed",
+    "changed": "changed",
+    "moved": "moved",
+}
 
 
 def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,9 +65,10 @@ def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     undo = commands.add_parser(
         "undo",
-        help="take back what a turn of a session did to files",
+        help="take back what a turn of a session did to files and notebooks",
         description="Say what would go back, ask, and do it. "
-        "Exit codes: 0 done, 1 error or some file could not be restored, 3 nobody to ask.",
+        "Exit codes: 0 done, 1 error or some file or notebook could not be restored, 3 nobody to "
+        "ask.",
     )
     rewind = commands.add_parser(
         "rewind",
@@ -139,6 +147,8 @@ async def _checkpoints(session: Session, limit: int, terminal: Terminal) -> int:
         if taken.since:
             paths = f"{taken.changed} path{'' if taken.changed == 1 else 's'}"
             what = f"end of the turn of event {taken.action}, which changed {paths}"
+            if taken.cells:
+                what += f", {taken.cells} cell{'' if taken.cells == 1 else 's'} of notebooks"
         terminal.print(f"{taken.checkpoint}  {when}  {what}")
     return EXIT_DONE
 
@@ -182,7 +192,8 @@ class _Restore:
         preview = await self._preview()
         self._print(preview)
         going = [change for change in preview.changes if not self._is_left(change)]
-        if not going and options.command == "undo":
+        cells = [cell for notebook in preview.notebooks for cell in notebook.cells]
+        if not going and not cells and options.command == "undo":
             self._terminal.print("Nothing is to be done.")
             return EXIT_DONE
         if not options.yes and not await self._agreed():
@@ -218,6 +229,8 @@ class _Restore:
         _print_more(terminal, preview.total - len(preview.changes))
         for change in preview.failed:
             terminal.print(f"  impossible  {inert(change.path)}: {change.conflict}", "red")
+        for notebook in preview.notebooks:
+            _print_notebook(terminal, notebook)
         for path in preview.others:
             terminal.print(f"  stays       {inert(path)}: Another session changed it.", "dim")
         if preview.uncertain:
@@ -259,7 +272,8 @@ def _code_of(event: Event, asked: int, before: int) -> int:
         case ErrorObservation():
             return EXIT_ERROR
         case FilesRestoredObservation():
-            return EXIT_ERROR if event.failed else EXIT_DONE
+            problem = any(notebook.problem for notebook in event.notebooks)
+            return EXIT_ERROR if event.failed or problem else EXIT_DONE
         case ReplayObservation():
             return before if event.done == event.cells else EXIT_ERROR
         case _:
@@ -271,6 +285,20 @@ def _print_change(terminal: Terminal, change: FileChange, words: dict[str, str])
     terminal.print(f"  {words[change.kind]:<11} {inert(change.path)}{note}")
 
 
+def _print_notebook(terminal: Terminal, notebook: NotebookRestored) -> None:
+    path = inert(notebook.path)
+    if notebook.problem:
+        terminal.print(f"  left alone  {path}: {inert(notebook.problem)}", "yellow")
+    for cell in notebook.cells:
+        terminal.print(f"  {_CELL_GOES_BACK[cell.what]:<11} {path}, cell {inert(cell.id)}")
+        before, after = cell.before or "", cell.after or ""
+        _print_lines(terminal, _unified(f"{path}:{cell.id}", before, after)[2:])
+    for left in notebook.left:
+        text = f"  left alone  {path}, cell {inert(left.id)}: {inert(left.why)}"
+        terminal.print(text, "yellow")
+        _print_lines(terminal, left.both.splitlines())
+
+
 def _print_more(terminal: Terminal, more: int) -> None:
     if more > 0:
         terminal.print(f"  and {more:,} more")
@@ -280,11 +308,15 @@ def _print_texts(path: str, texts: FileTexts, terminal: Terminal) -> None:
     if texts.notice:
         terminal.print(texts.notice)
         return
-    for line in _unified(path, texts):
+    _print_lines(terminal, _unified(path, texts.before, texts.after))
+
+
+def _print_lines(terminal: Terminal, lines: Iterable[str]) -> None:
+    for line in lines:
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
         terminal.print(inert(line), colour)
 
 
-def _unified(path: str, texts: FileTexts) -> Sequence[str]:
-    before, after = texts.before.splitlines(), texts.after.splitlines()
-    return list(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm=""))
+def _unified(path: str, before: str, after: str) -> Sequence[str]:
+    names = (f"a/{path}", f"b/{path}")
+    return list(difflib.unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""))

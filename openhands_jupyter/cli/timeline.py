@@ -48,6 +48,7 @@ from ..events import (
     NotebookOutlineAction,
     NotebookOutputAction,
     NotebookReadAction,
+    NotebookRestored,
     NotebookSaveAction,
     NotebookSearchAction,
     Output,
@@ -236,9 +237,10 @@ class Timeline:
 
     @_show.register
     def _(self, event: CheckpointObservation) -> None:
-        if event.changed:
-            number = f"{event.changed} file{'s' if event.changed > 1 else ''}"
-            self._head(event, f"This turn changed {number}", "dim")
+        counts = [(event.changed, "file"), (event.cells, "cell")]
+        told = [f"{count} {what}{'s' if count > 1 else ''}" for count, what in counts if count > 0]
+        if told:
+            self._head(event, f"This turn changed {' and '.join(told)}", "dim")
 
     @_show.register
     def _(self, event: FilesRestoredObservation) -> None:
@@ -247,6 +249,17 @@ class Timeline:
             self._block("", f"Left alone: {left.path}: {left.reason}", "yellow")
         for failed in event.failed:
             self._block("", f"Not restored: {failed.path}: {failed.reason}", "red")
+        for notebook in event.notebooks:
+            self._notebook(notebook)
+
+    def _notebook(self, notebook: NotebookRestored) -> None:
+        if notebook.problem:
+            self._block("", f"Not restored: {notebook.path}: {notebook.problem}", "red")
+            return
+        self._block("", f"{notebook.path}: {len(notebook.cells)} cells are as before")
+        for left in notebook.left:
+            text = f"Left alone: {notebook.path}, cell {left.id}: {left.why}"
+            self._block("", text, "yellow")
 
     @_show.register
     def _(self, event: ReplayObservation) -> None:

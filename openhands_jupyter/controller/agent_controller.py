@@ -30,6 +30,7 @@ from ..events import (
     UserMessageAction,
     UserRejectObservation,
 )
+from ..notebooks.undo.taking_back import TakingBack
 from ..runtime.base import Runtime
 from ..security import Gate
 from .asking import Asking
@@ -77,7 +78,9 @@ class AgentController:
     agent, gate, runtime
         Who decides, who allows, who executes.
     checkpoints
-        Keeps the files of the workspace; None where nothing is to be undone.
+        Keeps the files of the workspace; None where these are not to be undone.
+    cells
+        Takes back edits of notebooks; None where there are none.
 
     Attributes
     ----------
@@ -95,6 +98,7 @@ class AgentController:
         gate: Gate,
         runtime: Runtime,
         checkpoints: Checkpointing | None = None,
+        cells: TakingBack | None = None,
     ) -> None:
         self.stream = stream
         self.state = state
@@ -105,7 +109,7 @@ class AgentController:
         self.asking = Asking(agent, self._log)
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
-        self._going_back = GoingBack(self._log, checkpoints, self.sandbox, self._execution)
+        self._going_back = GoingBack(self._log, checkpoints, cells, self.sandbox, self._execution)
         self._turn: _Turn | None = None
         self._ending_turn: asyncio.Task[None] | None = None
         self._commands: list[ChangeAgentStateAction | UndoAction | RewindAction] = []

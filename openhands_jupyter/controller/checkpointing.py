@@ -118,7 +118,7 @@ class Checkpointing:
         """This session, about to change what an action may change. Blocks."""
         path = None
         if isinstance(action, FileWriteAction | FileEditAction | NotebookWrite):
-            path = _path_in(self.store.workspace, action.path)
+            path = path_in(self.store.workspace, action.path)
         return Worker(self._stream.session, path)
 
     def log(self, action: int, checkpoint: Checkpoint) -> None:
@@ -137,7 +137,7 @@ class Checkpointing:
     def can_end_turn(self) -> bool:
         """Whether there is a turn to be closed with `end_turn`."""
         turn = self._files.open_turn
-        return turn is not None and turn.first != self._unclosable
+        return turn is not None and bool(turn.before) and turn.first != self._unclosable
 
     async def end_turn(self, *, runs_on: bool = False) -> None:
         """Keep what the turn has made of the files, and put on the log how much it changed.
@@ -168,6 +168,7 @@ class Checkpointing:
                 left_out=checkpoint.left_out_count,
                 since=turn.before,
                 changed=changed,
+                cells=turn.cells,
             )
         )
 
@@ -200,7 +201,7 @@ class Checkpointing:
             After `stop`.
         """
         turn = self._files.open_turn
-        keep = {*keep, turn.before} if turn else keep
+        keep = {*keep, turn.before} if turn and turn.before else keep
         stopping = threading.Event()
         self._takes.add(stopping)
         self._shown_at = cause
@@ -311,8 +312,8 @@ class Checkpointing:
             )
 
 
-def _path_in(workspace: Path, path: str) -> str | None:
-    """Where a path of an action leads in the workspace, links followed; None for elsewhere."""
+def path_in(workspace: Path, path: str) -> str | None:
+    """Where a path leads in the workspace, links followed; None for elsewhere."""
     root = os.path.realpath(workspace)
     try:
         relative = os.path.relpath(os.path.realpath(os.path.join(root, path)), root)

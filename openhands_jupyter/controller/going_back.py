@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from ..errors import Conflict, OpenHandsError
+from ..errors import OpenHandsError
 from ..events import IPythonRunCellAction, Observation, RewindAction, UndoAction
+from ..notebooks.undo.taking_back import TakingBack
 from .checkpointing import Checkpointing
 from .execution import Execution
 from .log import Log
@@ -25,7 +26,9 @@ class GoingBack:
     log
         Where it was asked for, and is answered.
     checkpoints
-        Keeps the files; None where nothing can be undone.
+        Keeps the files; None where these cannot be undone.
+    cells
+        Takes back edits of notebooks; None where there are none.
     sandbox
         Is ended before a rewind.
     execution
@@ -36,11 +39,13 @@ class GoingBack:
         self,
         log: Log,
         checkpoints: Checkpointing | None,
+        cells: TakingBack | None,
         sandbox: SandboxLife,
         execution: Execution,
     ) -> None:
         self._log = log
         self._checkpoints = checkpoints
+        self._cells = cells
         self._sandbox = sandbox
         self._execution = execution
 
@@ -70,10 +75,8 @@ class GoingBack:
         if isinstance(action, RewindAction):
             # Nothing may go on in there with files that change under it.
             await self._sandbox.close()
-        if self._checkpoints is None:
-            raise Conflict("no_checkpoints", "No checkpoints are taken in this session.")
         stream, files = self._log.stream, self._log.state.files
-        await Restorer(stream, files, self._checkpoints).restore(action)
+        await Restorer(stream, files, self._checkpoints, self._cells).restore(action)
         if not isinstance(action, RewindAction) or not action.replay:
             return
 

@@ -1,14 +1,14 @@
-"""Undo and rewind: which files go back to what, and how the log tells it."""
+"""Undo and rewind: which files and cells go back to what, and how the log tells it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
-from collections.abc import Awaitable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import NamedTuple
 
-from ..errors import Conflict, NotFound, OpenHandsError
+from ..errors import Conflict, Invalid, NotFound, OpenHandsError
 from ..events import (
     EventStream,
     FileHistory,
@@ -18,6 +18,7 @@ from ..events import (
     Turn,
     UndoAction,
 )
+from ..notebooks.undo.taking_back import NotebookBack, TakingBack
 from ..runtime.checkpoints import (
     Change,
     CheckpointError,
@@ -27,10 +28,13 @@ from ..runtime.checkpoints import (
     RestorePlan,
     RestoreReport,
 )
-from .checkpointing import Checkpointing, Stopped
+from .checkpointing import Checkpointing, Stopped, path_in
 
 MOST_TOLD = 100
 """Paths of each kind that an event names."""
+
+LONGEST_NOTEBOOK = 16 << 20
+"""Bytes of one whose file is compared with what its cells would be; a longer one is not."""
 
 
 class Way(NamedTuple):
@@ -51,6 +55,91 @@ class Way(NamedTuple):
     effects: Effects
 
 
+class Back(NamedTuple):
+    """What an undo or a rewind takes back.
+
+    Attributes
+    ----------
+    way
+        For files; None where none were kept.
+    notebooks
+        Those that were edited by cells and are taken back so, whatever became of their files.
+    """
+
+    way: Way | None
+    notebooks: list[NotebookBack]
+
+
+async def plan_back(
+    files: FileHistory,
+    store: CheckpointStore | None,
+    cells: TakingBack | None,
+    session: str,
+    action: UndoAction | RewindAction,
+) -> Back:
+    """What an action takes back, as everything is now.
+
+    Raises
+    ------
+    NotFound
+        When the checkpoints that it needs were dropped.
+    CheckpointError
+        When they are damaged.
+    """
+    if isinstance(action, UndoAction):
+        edits, was_kept = files.edits_of(action.turn), bool(files.turns[action.turn].before)
+    else:
+        edits, was_kept = files.edits_since(action.event), True
+    found = await cells.plan(id for id in edits if id != action.id) if cells else []
+    if store is None or not was_kept:
+        return Back(None, found)
+    way = await asyncio.to_thread(_way_of, files, store, session, action)
+    return await asyncio.to_thread(_divided, store, way, found)
+
+
+def _way_of(
+    files: FileHistory, store: CheckpointStore, session: str, action: UndoAction | RewindAction
+) -> Way:
+    if isinstance(action, UndoAction):
+        return way_of_undo(files, store, session, action.turn)
+    return way_of_rewind(files, store, session, action.event)
+
+
+def _divided(store: CheckpointStore, way: Way, found: list[NotebookBack]) -> Back:
+    """Leave the notebooks out of the files that are taken back by cells."""
+    targets = way.effects.targets
+    files = {notebook.path: path_in(store.workspace, notebook.path) or "" for notebook in found}
+    conflicts = plan(store, way).conflicts if targets.keys() & files.values() else {}
+    by_cells = []
+    for notebook in found:
+        file = files[notebook.path]
+        is_left = notebook.error is None and file in conflicts
+        if file not in targets or is_left or not _is_for_file(notebook, store, way, file):
+            by_cells.append(notebook)
+    out = {files[notebook.path] for notebook in by_cells}
+    kept = {path: entry for path, entry in targets.items() if path not in out}
+    return Back(way._replace(effects=way.effects._replace(targets=kept)), by_cells)
+
+
+def _is_for_file(notebook: NotebookBack, store: CheckpointStore, way: Way, file: str) -> bool:
+    """Whether a notebook's file can be brought back and nothing else is lost by that.
+
+    It comes back byte for byte then, or goes where it was not there before.
+    """
+    if notebook.error is not None:
+        return isinstance(notebook.error, NotFound | Invalid)
+    if notebook.seen.delivery != "disk":
+        return False
+    before = way.effects.targets[file]
+    if before is None:
+        return notebook.is_empty_then() or not notebook.made
+    try:
+        text = store.text(file, before, LONGEST_NOTEBOOK)
+    except (CheckpointError, Invalid):
+        return False
+    return text is not None and notebook.is_then_like(text)
+
+
 def way_of_undo(files: FileHistory, store: CheckpointStore, session: str, first: int) -> Way:
     """What an undo of a session's turn has to do. Blocks.
 
@@ -67,7 +156,8 @@ def way_of_rewind(files: FileHistory, store: CheckpointStore, session: str, even
     """What a rewind has to do with the files. Blocks; fails as `way_of_undo` does."""
     target = files.before(event)
     assert target is not None
-    return _way(store, session, target, next(reversed(files.turns.values())))
+    last = next(turn for turn in reversed(files.turns.values()) if turn.latest)
+    return _way(store, session, target, last)
 
 
 def _way(store: CheckpointStore, session: str, target: str, last: Turn) -> Way:
@@ -86,8 +176,13 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def check_turn(files: FileHistory, turn: int | None) -> int:
+def check_turn(files: FileHistory, turn: int | None, is_kept: Callable[[int], bool]) -> int:
     """The turn that is to be undone: this one, or the last.
+
+    Parameters
+    ----------
+    is_kept
+        Whether the edit of notebooks that an action made is kept.
 
     Raises
     ------
@@ -97,7 +192,7 @@ def check_turn(files: FileHistory, turn: int | None) -> int:
         When there is no such turn.
     """
     if turn is None:
-        last = files.last_turn
+        last = files.last_turn(is_kept)
         if last is None:
             raise Conflict("nothing_to_undo", "There is nothing that could be undone.")
         return last.first
@@ -129,7 +224,7 @@ def check_event(files: FileHistory, event: int) -> None:
 
 
 class Restorer:
-    """Brings files back, as an undo or a rewind asks for.
+    """Brings files and cells back, as an undo or a rewind asks for.
 
     Parameters
     ----------
@@ -138,65 +233,79 @@ class Restorer:
     files
         The fold of what it says about checkpoints.
     checkpoints
-        The session's checkpoints.
+        The session's checkpoints; None where none are taken.
+    cells
+        Takes back edits of notebooks; None where there are none.
     """
 
-    def __init__(self, stream: EventStream, files: FileHistory, checkpoints: Checkpointing) -> None:
+    def __init__(
+        self,
+        stream: EventStream,
+        files: FileHistory,
+        checkpoints: Checkpointing | None,
+        cells: TakingBack | None,
+    ) -> None:
         self._stream = stream
         self._files = files
         self._checkpoints = checkpoints
+        self._cells = cells
 
     async def restore(self, action: UndoAction | RewindAction) -> None:
-        """Keep the files as they are, bring them back, and answer the action on the log.
+        """Keep what there is, bring back what there was, and answer the action on the log.
 
-        Once a file was touched, it is done to its end, also when this is cancelled.
+        Once something was touched, it is done to its end, also when this is cancelled.
 
         Raises
         ------
         OpenHandsError
-            When it cannot be done; no file has changed then.
+            When it cannot be done; nothing has changed then.
         """
-        store = self._checkpoints.store
-        way = await asyncio.to_thread(self._way, store, action)
-        try:
-            kept = await self._checkpoints.take(
-                action.id,
-                keep=[way.target, way.expected],
-                begin=self._checkpoints.worker(action),
-            )
-        except Stopped:
-            raise OpenHandsError("stopped", "Stopped before any file was restored.") from None
-        finally:
-            self._stream.live.end(action.id)
-        self._checkpoints.log(action.id, kept)
-        await _uninterrupted(self._apply(store, way, action))
+        checkpoints = self._checkpoints
+        store = checkpoints.store if checkpoints else None
+        back = await plan_back(self._files, store, self._cells, self._stream.session, action)
+        if checkpoints is not None and back.way is not None:
+            await self._keep(checkpoints, back.way, action)
+        await _uninterrupted(self._apply(back, action))
 
-    def _way(self, store: CheckpointStore, action: UndoAction | RewindAction) -> Way:
-        if isinstance(action, UndoAction):
-            return way_of_undo(self._files, store, self._stream.session, action.turn)
-        return way_of_rewind(self._files, store, self._stream.session, action.event)
-
-    async def _apply(
-        self, store: CheckpointStore, way: Way, action: UndoAction | RewindAction
+    async def _keep(
+        self, checkpoints: Checkpointing, way: Way, action: UndoAction | RewindAction
     ) -> None:
         try:
-            report = await asyncio.to_thread(_restore, store, way, action.force)
-        except OpenHandsError:
-            await self._checkpoints.after(action)
-            raise
+            kept = await checkpoints.take(
+                action.id, keep=[way.target, way.expected], begin=checkpoints.worker(action)
+            )
+        except Stopped:
+            raise OpenHandsError("stopped", "Stopped before anything was restored.") from None
+        finally:
+            self._stream.live.end(action.id)
+        checkpoints.log(action.id, kept)
+
+    async def _apply(self, back: Back, action: UndoAction | RewindAction) -> None:
+        checkpoints, way = self._checkpoints, back.way
+        report = RestoreReport()
+        if checkpoints is not None and way is not None:
+            try:
+                report = await asyncio.to_thread(_restore, checkpoints.store, way, action.force)
+            except OpenHandsError:
+                await checkpoints.after(action)
+                raise
+        cells = self._cells
+        notebooks = await cells.take_back(back.notebooks, action.id) if cells else []
         after = ""
-        with contextlib.suppress(CheckpointError, Stopped):
-            after = (await self._checkpoints.take(keep=[way.target], end=True)).id
+        if checkpoints is not None and way is not None:
+            with contextlib.suppress(CheckpointError, Stopped):
+                after = (await checkpoints.take(keep=[way.target], end=True)).id
         self._stream.append(
             FilesRestoredObservation(
                 cause=action.id,
-                target=way.target,
+                target=way.target if way else "",
                 checkpoint=after,
                 restored=len(report.restored),
                 removed=len(report.removed),
                 paths=[shown(path) for path in [*report.restored, *report.removed][:MOST_TOLD]],
                 conflicts=_told(report.conflicts),
                 failed=_told(report.failed),
+                notebooks=notebooks,
             )
         )
 

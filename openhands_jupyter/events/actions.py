@@ -273,7 +273,7 @@ class ConfirmationAction(Action, frozen=True, kw_only=True, tag=True):
 
 
 class UndoAction(Action, frozen=True, kw_only=True, tag=True):
-    """The person takes back what a turn did to the files of the workspace.
+    """The person takes back what a turn did to files, and to the cells of notebooks.
 
     Exactly one observation answers it.
 

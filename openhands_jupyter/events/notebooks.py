@@ -13,6 +13,7 @@ Delivery = Literal["tab", "room", "disk"]
 
 CellType = Literal["code", "markdown", "raw"]
 CellOutcome = Literal["inserted", "changed", "moved", "deleted"]
+WhyLeft = Literal["changed", "clash", "gone", "exists", "linked", "not_kept", "not_allowed"]
 OutputsShown = Literal["none", "summary", "full"]
 SearchedIn = Literal["source", "outputs", "both"]
 OutputForm = Literal["text", "table", "image"]
@@ -54,6 +55,53 @@ class CellEdit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     position: int | None = None
     notes: list[str] = []
     group: int = 0
+
+
+class LeftCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A cell that an undo leaves as it is.
+
+    Attributes
+    ----------
+    reason, why
+        Why, as a word and as a sentence for the person.
+    source
+        As it is now; None where there is no such cell.
+    both
+        What it would be and what it is, so that a person can choose: with marks as Git has them
+        where lines clash, else as a diff of what was changed since. Empty where there is nothing
+        to choose from.
+    """
+
+    id: str
+    reason: WhyLeft
+    why: str
+    source: str | None = None
+    both: str = ""
+
+
+class NotebookRestored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an undo or a rewind does to the cells of one notebook.
+
+    Attributes
+    ----------
+    path
+        As an agent writes it.
+    delivery
+        The way in which the notebook is reached; None where it is not.
+    cells
+        What becomes of each cell: one that comes back is ``inserted``, one that goes again is
+        ``deleted``.
+    left
+        What is left alone, because somebody changed it since.
+    problem
+        Why nothing is done with the notebook, as a sentence for the person; else empty.
+    """
+
+    path: str
+    delivery: Delivery | None = None
+    cells: list[CellEdit] = []
+    left: list[LeftCell] = []
+    problem: str = ""
 
 
 class NotebookListAction(Action, frozen=True, kw_only=True, tag=True):

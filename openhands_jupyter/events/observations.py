@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from .event import Blob, Observation
+from .notebooks import NotebookRestored
 
 AgentState = Literal[
     "loading",
@@ -430,8 +431,8 @@ class CheckpointObservation(Observation, frozen=True, kw_only=True, tag=True):
         Paths that it holds no content of, such as caches.
     since
         At a turn's end the checkpoint before its first action; else empty.
-    changed
-        Paths that the turn changed; told at its end.
+    changed, cells
+        Paths that the turn changed, and cells of notebooks that it edited; told at its end.
     """
 
     action: int
@@ -441,6 +442,7 @@ class CheckpointObservation(Observation, frozen=True, kw_only=True, tag=True):
     left_out: int = 0
     since: str = ""
     changed: int = 0
+    cells: int = 0
 
 
 class NoCheckpointObservation(Observation, frozen=True, kw_only=True, tag=True):
@@ -470,12 +472,12 @@ class NotRestored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class FilesRestoredObservation(Observation, frozen=True, kw_only=True, tag=True):
-    """Files of the workspace are as they were before; answers an undo or a rewind.
+    """Files and cells are as they were before; answers an undo or a rewind.
 
     Attributes
     ----------
     target
-        The checkpoint that they were restored from.
+        The checkpoint that files were restored from; empty where none were kept.
     checkpoint
         The files afterwards.
     restored, removed
@@ -486,6 +488,8 @@ class FilesRestoredObservation(Observation, frozen=True, kw_only=True, tag=True)
         Left alone, because somebody else changed them since.
     failed
         Could not be restored.
+    notebooks
+        What was done to notebooks that had been edited cell by cell.
     """
 
     target: str
@@ -495,6 +499,7 @@ class FilesRestoredObservation(Observation, frozen=True, kw_only=True, tag=True)
     paths: list[str] = []
     conflicts: list[NotRestored] = []
     failed: list[NotRestored] = []
+    notebooks: list[NotebookRestored] = []
 
 
 class ReplayObservation(Observation, frozen=True, kw_only=True, tag=True):

@@ -1,15 +1,19 @@
-"""Which states of the files a session has kept: a fold over its events."""
+"""Which states of the files a session has kept, and its turns: a fold over its events."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .actions import RewindAction, UndoAction
 from .event import Event
+from .notebooks import NotebookCreateAction, NotebookEditAction, NotebookEditObservation
 from .observations import (
     AgentStateChangedObservation,
     CheckpointObservation,
+    ErrorObservation,
     FilesRestoredObservation,
     NoCheckpointObservation,
 )
@@ -19,20 +23,22 @@ _GOES_ON_FROM = ("running", "rate_limited", "awaiting_user_confirmation")
 
 @dataclass(frozen=True)
 class Turn:
-    """What may have changed files in one go: steps of the agent, or an undo.
+    """What may have changed files or notebooks in one go: steps of the agent, or an undo.
 
     Attributes
     ----------
     first
-        Id of its first action that may have changed files; also what the turn is known by.
+        Id of its first action that may have changed something; also what the turn is known by.
     before, latest
-        Checkpoints: before that action, and the newest of the turn.
+        Checkpoints: before that action, and the newest of the turn; empty where no files were kept.
     closed
         Whether `latest` was taken when the turn had ended; if not, the server ended meanwhile.
     undone
-        Whether its files were restored.
+        Whether it was taken back.
     changed
         Paths that it changed; -1 where that is not known.
+    cells
+        Cells of notebooks that it edited.
     """
 
     first: int
@@ -41,6 +47,7 @@ class Turn:
     closed: bool = False
     undone: bool = False
     changed: int = -1
+    cells: int = 0
 
 
 class Mark(NamedTuple):
@@ -68,10 +75,13 @@ class FileHistory:
         All of them by `Turn.first`, the oldest first; the last one may still go on.
     marks
         The oldest first.
+    edits
+        Ids of the actions that may have edited cells of notebooks, ascending.
     """
 
     turns: dict[int, Turn] = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)
+    edits: list[int] = field(default_factory=list)
     _open: int | None = None
     _agent_state: str = "loading"
     _undoing: dict[int, UndoAction | RewindAction] = field(default_factory=dict)
@@ -82,18 +92,36 @@ class FileHistory:
         """The turn that goes on; None if none does."""
         return None if self._open is None else self.turns[self._open]
 
-    @property
-    def last_turn(self) -> Turn | None:
-        """The newest turn of the agent that can be undone; None if there is none."""
+    def last_turn(self, is_kept: Callable[[int], bool]) -> Turn | None:
+        """The newest turn of the agent that can be undone; None if there is none.
+
+        Parameters
+        ----------
+        is_kept
+            Whether the edit of notebooks that an action made is kept.
+        """
         for turn in reversed(self.turns.values()):
-            if not turn.undone and turn.changed != 0 and turn.first not in self._undoing:
+            if turn.undone or turn.first in self._undoing:
+                continue
+            changed_files = turn.before and turn.changed != 0
+            if changed_files or any(map(is_kept, self.edits_of(turn.first))):
                 return turn
         return None
 
     @property
     def latest(self) -> str | None:
         """The newest checkpoint; None if there is none."""
-        return next((turn.latest for turn in reversed(self.turns.values())), None)
+        return next((turn.latest for turn in reversed(self.turns.values()) if turn.latest), None)
+
+    def edits_of(self, turn: int) -> list[int]:
+        """Ids of the actions in a turn that may have edited cells of notebooks."""
+        until = next((first for first in self.turns if first > turn), None)
+        return self.edits_since(turn, until)
+
+    def edits_since(self, event: int, until: int | None = None) -> list[int]:
+        """Such ids from an event on, up to and without another."""
+        end = None if until is None else bisect_left(self.edits, until)
+        return self.edits[bisect_left(self.edits, event) : end]
 
     def before(self, event: int) -> str | None:
         """The checkpoint of the files as they were before an event; None if there is none."""
@@ -115,10 +143,18 @@ class FileHistory:
             case NoCheckpointObservation():
                 self.marks.append(Mark(event.action, None))
             case UndoAction() | RewindAction():
+                self.edits.append(event.id)
                 self._undoing[event.id] = event
             case FilesRestoredObservation(cause=int(cause)) if action := self._undoing.get(cause):
+                self._note_edit(cause, sum(len(notebook.cells) for notebook in event.notebooks))
                 self._close(cause, event.checkpoint, event.restored + event.removed)
                 self._note_undone(action)
+            case NotebookEditAction() | NotebookCreateAction():
+                self.edits.append(event.id)
+            case NotebookEditObservation(cause=int(cause)) if event.cells:
+                self._note_edit(cause, len(event.cells))
+            case ErrorObservation(cause=int(cause), code="outcome_unknown"):
+                self._note_edit(cause, 0)
             case AgentStateChangedObservation():
                 if event.state == "running" and self._agent_state not in _GOES_ON_FROM:
                     # A turn that was not closed by now was cut off by the end of a server.
@@ -131,7 +167,19 @@ class FileHistory:
             self._open = action
             self.turns[action] = Turn(action, checkpoint, checkpoint)
         else:
-            self.turns[self._open] = replace(self.turns[self._open], latest=checkpoint)
+            turn = self.turns[self._open]
+            self.turns[self._open] = replace(
+                turn, before=turn.before or checkpoint, latest=checkpoint
+            )
+
+    def _note_edit(self, action: int, cells: int) -> None:
+        """Note that cells were edited, also where no files could be kept before."""
+        if action in self._undoing:
+            first = action
+        else:
+            first = self._open = action if self._open is None else self._open
+        turn = self.turns.get(first) or Turn(first, "", "")
+        self.turns[first] = replace(turn, cells=turn.cells + cells)
 
     def _close(self, first: int, checkpoint: str, changed: int) -> None:
         if first in self.turns and checkpoint:

@@ -28,7 +28,7 @@ In the text, {expr} becomes its value and @name sends a summary of a variable al
 %openhands list                all sessions
 %openhands stop                stop the agent
 %openhands reset               begin a new session with the next cell
-%openhands undo                take back what the last turn did to files
+%openhands undo                take back what the last turn did to files and notebooks
 %openhands model [NAME]        the models, or another one from now on
 %openhands config              the settings in force
 %openhands log [N]             the last steps of the session (default 20)

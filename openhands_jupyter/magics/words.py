@@ -48,7 +48,17 @@ def undone(event: dict[str, Any]) -> str:
     kept = [*(event.get("conflicts") or []), *(event.get("failed") or [])]
     lines = [f"{count} {'file is' if count == 1 else 'files are'} as before the last turn."]
     lines += [f"Left as it is: {entry['path']} ({entry['reason']})" for entry in kept]
+    lines += [line for notebook in event.get("notebooks") or [] for line in _notebook(notebook)]
     return _inert("\n".join(lines))
+
+
+def _notebook(notebook: dict[str, Any]) -> list[str]:
+    path, cells = notebook["path"], len(notebook.get("cells") or [])
+    if notebook.get("problem"):
+        return [f"Left as it is: {path} ({notebook['problem']})"]
+    lines = [f"{cells} {'cell' if cells == 1 else 'cells'} of {path} as before the last turn."]
+    left = notebook.get("left") or []
+    return lines + [f"Left as it is: cell {cell['id']} ({cell['why']})" for cell in left]
 
 
 def models(known: Sequence[dict[str, Any]], current: str | None) -> str:

@@ -11,18 +11,25 @@ import msgspec
 from ..config import Config
 from ..controller.checkpointing import Checkpointing
 from ..controller.replaying import cells_to_replay
-from ..controller.restoring import (
-    Way,
-    check_event,
-    check_turn,
-    plan,
-    shown,
-    way_of_rewind,
-    way_of_undo,
-)
+from ..controller.restoring import Back, check_event, check_turn, plan, plan_back, shown
 from ..errors import Conflict, Invalid, NotFound
-from ..events import CheckpointObservation, EventStream, FileHistory
-from ..runtime.checkpoints import DEFAULT_EXCLUDE, Change, CheckpointStore, Entry, Shelf
+from ..events import (
+    CheckpointObservation,
+    EventStream,
+    FileHistory,
+    NotebookRestored,
+    RewindAction,
+    UndoAction,
+)
+from ..notebooks.undo.taking_back import TakingBack, telling
+from ..runtime.checkpoints import (
+    DEFAULT_EXCLUDE,
+    Change,
+    CheckpointStore,
+    Entry,
+    RestorePlan,
+    Shelf,
+)
 from ..runtime.checkpoints.authorship import THEIRS
 from ..runtime.checkpoints.model import ChangeKind, EntryKind
 from .info import SessionInfo
@@ -111,6 +118,8 @@ class RestorePreview(msgspec.Struct, frozen=True, kw_only=True):
         what others changed.
     others
         The first `MOST_LISTED` paths that other sessions alone changed, which stay as they are.
+    notebooks
+        Those that are taken back cell by cell, and not as files.
     """
 
     event: int
@@ -120,6 +129,7 @@ class RestorePreview(msgspec.Struct, frozen=True, kw_only=True):
     cells: int = 0
     uncertain: bool = False
     others: list[str] = []
+    notebooks: list[NotebookRestored] = []
 
 
 def make_checkpointing(
@@ -141,7 +151,7 @@ def make_checkpointing(
 
 
 class SessionFiles:
-    """Looks at the checkpoints of one session.
+    """Looks at the checkpoints of one session, and at what can be undone.
 
     Every method raises `CheckpointError` or `NotFound` when a checkpoint that it needs is damaged
     or was dropped, and `Conflict` when none are taken in this session.
@@ -154,14 +164,21 @@ class SessionFiles:
         The fold of what it says about checkpoints.
     checkpoints
         What takes them; None if nothing does.
+    cells
+        Takes back edits of notebooks.
     """
 
     def __init__(
-        self, stream: EventStream, files: FileHistory, checkpoints: Checkpointing | None
+        self,
+        stream: EventStream,
+        files: FileHistory,
+        checkpoints: Checkpointing | None,
+        cells: TakingBack,
     ) -> None:
         self._stream = stream
         self._files = files
         self._checkpoints = checkpoints
+        self._cells = cells
 
     def _require_store(self) -> CheckpointStore:
         if self._checkpoints is None:
@@ -195,26 +212,48 @@ class SessionFiles:
 
     async def undo_preview(self, turn: int | None) -> RestorePreview:
         """What `Session.undo` would do now; it raises the same."""
-        store = self._require_store()
-        first = check_turn(self._files, turn)
-        uncertain = not self._files.turns[first].closed
-        way = await asyncio.to_thread(way_of_undo, self._files, store, self._stream.session, first)
-        return await asyncio.to_thread(_preview, store, way, first, 0, uncertain)
+        first = self.check_undo(turn)
+        back = await self._back(UndoAction(turn=first))
+        uncertain = back.way is not None and not self._files.turns[first].closed
+        return await asyncio.to_thread(self._preview, back, first, 0, uncertain)
 
     async def rewind_preview(self, event: int) -> RestorePreview:
         """What `Session.rewind` would do now; it raises the same."""
-        store = self._require_store()
-        check_event(self._files, event)
-        way = await asyncio.to_thread(
-            way_of_rewind, self._files, store, self._stream.session, event
-        )
+        self.check_rewind(event)
+        back = await self._back(RewindAction(event=event))
         cells, _ = await asyncio.to_thread(cells_to_replay, self._stream, event)
-        return await asyncio.to_thread(_preview, store, way, event, len(cells), False)
+        return await asyncio.to_thread(self._preview, back, event, len(cells), False)
+
+    async def _back(self, action: UndoAction | RewindAction) -> Back:
+        store = self._checkpoints.store if self._checkpoints else None
+        return await plan_back(self._files, store, self._cells, self._stream.session, action)
+
+    def _preview(self, back: Back, event: int, cells: int, uncertain: bool) -> RestorePreview:
+        found = RestorePlan(changes=[], conflicts={}, failed=[])
+        if back.way is not None:
+            found = plan(self._require_store(), back.way)
+        # Those that need a decision first, should there be more than can be listed.
+        ordered = sorted(found.changes, key=lambda change: change.path not in found.conflicts)
+        return RestorePreview(
+            event=event,
+            changes=_listed(ordered, found.conflicts),
+            total=len(ordered),
+            failed=[
+                FileChange(path=note.path, kind="modified", conflict=note.reason)
+                for note in found.failed[:MOST_LISTED]
+            ],
+            cells=cells,
+            uncertain=uncertain,
+            others=[shown(path) for path in found.others[:MOST_LISTED]],
+            notebooks=telling(notebook.seen for notebook in back.notebooks),
+        )
 
     def check_undo(self, turn: int | None) -> int:
         """The turn that would be undone; see `check_turn` for what it raises."""
-        self._require_store()
-        return check_turn(self._files, turn)
+        is_kept = self._cells.kept.has
+        if self._files.last_turn(is_kept) is None:
+            self._require_store()
+        return check_turn(self._files, turn, is_kept)
 
     def check_rewind(self, event: int) -> None:
         """See that a rewind to before an event is possible; see `check_event`."""
@@ -252,26 +291,6 @@ def _text(store: CheckpointStore, path: str, entry: Entry | None) -> str | None:
     if entry.kind == "link":
         return entry.digest.decode(errors="backslashreplace")
     return store.text(path, entry)
-
-
-def _preview(
-    store: CheckpointStore, way: Way, event: int, cells: int, uncertain: bool
-) -> RestorePreview:
-    found = plan(store, way)
-    # Those that need a decision first, should there be more than can be listed.
-    ordered = sorted(found.changes, key=lambda change: change.path not in found.conflicts)
-    return RestorePreview(
-        event=event,
-        changes=_listed(ordered, found.conflicts),
-        total=len(ordered),
-        failed=[
-            FileChange(path=note.path, kind="modified", conflict=note.reason)
-            for note in found.failed[:MOST_LISTED]
-        ],
-        cells=cells,
-        uncertain=uncertain,
-        others=[shown(path) for path in found.others[:MOST_LISTED]],
-    )
 
 
 def _listed(changes: list[Change], reasons: Mapping[str, str] | None = None) -> list[FileChange]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -31,13 +31,16 @@ from ..events import (
     State,
 )
 from ..events.notebooks import NotebookRead, NotebookWrite
-from ..notebooks.cells import new_cell, with_newlines
+from ..notebooks.cells import Cell, new_cell, with_newlines
+from ..notebooks.changes import Change, InsertCell
 from ..notebooks.delivery.document import Document, Snapshot
 from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.editing.readings import Readings
 from ..notebooks.provenance import KEY, Provenance
 from ..notebooks.revisions import cell_rev, notebook_rev, rev_of
 from ..notebooks.showing.texts import cells_text, list_text, outline_text, output_text, search_text
+from ..notebooks.undo.kept import KeptEdit, KeptEdits
+from ..notebooks.undo.records import records
 from ..runtime.base import OutputCallback
 from .notebook_edits import NotebookEdits
 from .notebook_places import NotebookPlaces, out_of_workspace
@@ -58,6 +61,8 @@ class NotebookActions:
         Its id.
     masker
         Knows the secrets.
+    kept
+        Where what edits did is kept, so that it can be taken back.
     """
 
     def __init__(
@@ -67,14 +72,16 @@ class NotebookActions:
         state: State,
         session: str,
         masker: Masker,
+        kept: KeptEdits,
     ) -> None:
         self._notebooks = notebooks
         self._places = places
         self._state = state
         self._session = session
         self._masker = masker
+        self._kept = kept
         self._readings = Readings()
-        self._edits = NotebookEdits(self._readings, state, masker)
+        self._edits = NotebookEdits(self._readings, state, masker, kept)
         self._remember()
 
     def _remember(self) -> None:
@@ -100,18 +107,18 @@ class NotebookActions:
         try:
             match action:
                 case NotebookEditAction():
-                    document = await self._open(action.path)
+                    document = await self.open(action.path)
                     place = await asyncio.to_thread(self._places.find, action.path)
                     return await self._edits.prepare(action, document, place.in_workspace)
                 case NotebookSaveAction():
-                    document = await self._open(action.path)
+                    document = await self.open(action.path)
                     return msgspec.structs.replace(action, delivery=document.delivery)
                 case NotebookCreateAction():
                     await self._require_in_workspace(action.path)
                 case NotebookListAction():
                     pass
                 case _:
-                    await self._open(_path_of(action))
+                    await self.open(_path_of(action))
         except OpenHandsError as error:
             return error_observation(error)
         return action
@@ -122,7 +129,8 @@ class NotebookActions:
             match action:
                 case NotebookEditAction():
                     document = await self._open_as_judged(action)
-                    return await self._edits.make(action, document, self._provenance(action))
+                    path, provenance = self._places.absolute(action.path), self._provenance(action)
+                    return await self._edits.make(action, path, document, provenance)
                 case NotebookCreateAction():
                     return await self._create(action)
                 case NotebookSaveAction():
@@ -138,7 +146,7 @@ class NotebookActions:
 
     # Reading
 
-    async def _open(self, path: str) -> Document:
+    async def open(self, path: str) -> Document:
         """The notebook; one outside the workspace only where a person has it open."""
         place = await asyncio.to_thread(self._places.find, path)
         document = await self._notebooks().open(place.path)
@@ -148,7 +156,7 @@ class NotebookActions:
 
     async def _open_as_judged(self, action: NotebookEditAction | NotebookSaveAction) -> Document:
         """The notebook, open or not as it was when the gate and the person judged the action."""
-        document = await self._open(action.path)
+        document = await self.open(action.path)
         if (document.delivery == "disk") != (action.delivery == "disk"):
             done = "closed" if document.delivery == "disk" else "opened"
             raise Conflict(
@@ -166,10 +174,10 @@ class NotebookActions:
 
     async def _look(self, action: Action) -> NotebookObservation:
         path = _path_of(action)
-        document = await self._open(path)
+        document = await self.open(path)
         snapshot = await document.read()
         # What runs in the sandbox may have put a link in its place meanwhile.
-        await self._open(path)
+        await self.open(path)
         masker, read = self._masker, list[ReadCell]()
         match action:
             case NotebookOutlineAction(first=first, limit=limit, query=query):
@@ -233,15 +241,20 @@ class NotebookActions:
             for cell in action.cells
         ]
         kernel = action.kernel or "python3"
-        await self._notebooks().create(
-            path,
-            {
-                "nbformat": 4,
-                "nbformat_minor": 5,
-                "metadata": {"kernelspec": {"name": kernel, "display_name": kernel}},
-                "cells": cells,
-            },
-        )
+        await self._keep_made(action, cells)
+        try:
+            await self._notebooks().create(
+                path,
+                {
+                    "nbformat": 4,
+                    "nbformat_minor": 5,
+                    "metadata": {"kernelspec": {"name": kernel, "display_name": kernel}},
+                    "cells": cells,
+                },
+            )
+        except OpenHandsError:
+            await asyncio.to_thread(self._kept.put, action.id, [])
+            raise
         edits = []
         for position, cell in enumerate(cells):
             self._readings.note(path, cell["id"], cell_rev(cell), cell["source"])
@@ -264,6 +277,18 @@ class NotebookActions:
             cells=edits,
             content=f"Made {action.path}; nb_rev {nb_rev}.{revs}",
         )
+
+    async def _keep_made(self, action: NotebookCreateAction, cells: Sequence[Cell]) -> None:
+        steps = [
+            InsertCell(after=before["id"] if before else None, cell=dict(cell))
+            for before, cell in zip([None, *cells], cells, strict=False)
+        ]
+        made = KeptEdit(
+            path=self._places.absolute(action.path),
+            records=records([], Change(steps=list(steps))),
+            made=True,
+        )
+        await asyncio.to_thread(self._kept.put, action.id, [made])
 
     async def _saved(self, action: NotebookSaveAction, document: Document) -> Observation:
         return NotebookEditObservation(

@@ -21,7 +21,7 @@ from ..events import (
 from ..events.masking import MASK
 from ..events.shown import as_data
 from ..notebooks.cells import Cell
-from ..notebooks.changes import Applied, CellMismatch, apply
+from ..notebooks.changes import Applied, CellMismatch, Change, apply
 from ..notebooks.delivery.document import Document, OutcomeUnknown, Snapshot
 from ..notebooks.editing.conflicts import told_of_conflicts, wanted_sources
 from ..notebooks.editing.operations import Operation, operations_from
@@ -30,6 +30,7 @@ from ..notebooks.editing.readings import Readings
 from ..notebooks.names.graph import NameGraph, is_python
 from ..notebooks.provenance import Provenance, signed
 from ..notebooks.showing.reading import page
+from ..notebooks.undo.kept import KeptEdits
 
 MOST_STALE = 30
 """Stale cells that are told of one edit."""
@@ -77,12 +78,15 @@ class NotebookEdits:
         The session, for what the person decides.
     masker
         Knows the secrets.
+    kept
+        Where what edits did is kept.
     """
 
-    def __init__(self, readings: Readings, state: State, masker: Masker) -> None:
+    def __init__(self, readings: Readings, state: State, masker: Masker, kept: KeptEdits) -> None:
         self._readings = readings
         self._state = state
         self._masker = masker
+        self._kept = kept
         self._planned: _Planned | None = None
 
     async def prepare(
@@ -123,12 +127,17 @@ class NotebookEdits:
         )
 
     async def make(
-        self, action: NotebookEditAction, document: Document, provenance: Provenance
+        self, action: NotebookEditAction, path: str, document: Document, provenance: Provenance
     ) -> Observation:
         """Make what was planned, as far as the person accepts it.
 
         It is planned anew, on the notebook as it is now, which is not changed where a cell is not
         as it was.
+
+        Parameters
+        ----------
+        path
+            Where the notebook is, absolute.
 
         Raises
         ------
@@ -151,7 +160,8 @@ class NotebookEdits:
         ids = [part.made for part in decided.parts]
         made, before = await self._plan(document, operations, action.expect_nb_rev, ids)
         made = made.with_sources(decided.sources)
-        result = await self._deliver(document, made, provenance, operations)
+        change = signed(made.change, provenance)
+        result = await self._deliver(action.id, path, document, before, change, operations)
         made = msgspec.structs.replace(made, nb_rev=result.nb_rev)
         self._note(document.path, made, result)
         content = await asyncio.to_thread(self._told, document, made, before, decided)
@@ -192,13 +202,15 @@ class NotebookEdits:
 
     async def _deliver(
         self,
+        event: int,
+        path: str,
         document: Document,
-        made: Plan,
-        provenance: Provenance,
+        before: Snapshot,
+        change: Change,
         operations: Sequence[Operation],
     ) -> Applied:
         try:
-            result = await document.change(signed(made.change, provenance))
+            result, _ = await self._kept.make(event, path, document, before.cells, change)
         except OutcomeUnknown:
             self._readings.forget(document.path)
             raise

@@ -71,11 +71,15 @@ class NotebookPlaces:
 
     def contents_path(self, path: str) -> str | None:
         """A path as the contents API has it, links not followed; None outside of the root."""
-        full = os.path.normpath(os.path.join(self._workspace, path))
+        full = self.absolute(path)
         return os.path.relpath(full, self._root) if is_within(full, self._root) else None
 
+    def absolute(self, path: str) -> str:
+        """A path in full, links not followed: it stays when the server gets another folder."""
+        return os.path.normpath(os.path.join(self._workspace, path))
+
     def shown(self, path: str) -> str:
-        """A path of the contents API as the agent is to write it."""
+        """A path of the contents API, or one in full, as the agent is to write it."""
         return os.path.relpath(os.path.join(self._root, path), self._workspace)
 
     @property

@@ -38,6 +38,8 @@ from ..events import (
 )
 from ..llm.base import LanguageModel
 from ..notebooks.delivery.notebooks import Notebooks
+from ..notebooks.undo.kept import KeptEdits
+from ..notebooks.undo.taking_back import TakingBack
 from ..runtime.environment import packages
 from ..runtime.kernel_host import MakeHost
 from ..security import Gate
@@ -116,12 +118,11 @@ class Session:
         self._name_kernel()
         self._runtime = make_runtime(config, info, state, self.network.way_out, self._kernel_host)
         checkpoints = make_checkpointing(config, info, stream, state.files)
-        self.files = SessionFiles(stream, state.files, checkpoints)
-        places = NotebookPlaces(config.root, workspace)
-        executors = (
-            NotebookActions(notebooks, places, state, info.id, stream.masker),
-            kernel_executor(kernels, notebooks, places, settings.timeout),
-        )
+        places, kept = NotebookPlaces(config.root, workspace), KeptEdits(self._folder / "edits")
+        actions = NotebookActions(notebooks, places, state, info.id, stream.masker, kept)
+        executors = (actions, kernel_executor(kernels, notebooks, places, settings.timeout))
+        cells = TakingBack(kept, actions.open, places.shown, info.id)
+        self.files = SessionFiles(stream, state.files, checkpoints, cells)
         self.controller = AgentController(
             stream,
             state,
@@ -129,6 +130,7 @@ class Session:
             Gate(workspace),
             RoutingRuntime(self._runtime, executors),
             checkpoints,
+            cells,
         )
         stream.add_listener(self.network.on_event)
         stream.add_listener(self._on_event)
@@ -290,12 +292,12 @@ class Session:
         return self.stream.append(ChangeAgentStateAction(command=command))
 
     def undo(self, turn: int | None = None, force: Sequence[str] = ()) -> int:
-        """The person takes back what a turn did to files; gives the event's id.
+        """The person takes back what a turn did to files and notebooks; gives the event's id.
 
         Parameters
         ----------
         turn
-            Id of its first action that may have changed files; None for the last turn.
+            Id of its first action that may have changed something; None for the last turn.
         force
             Paths to be restored although somebody else changed them since.
 

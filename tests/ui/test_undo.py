@@ -41,7 +41,7 @@ def test_a_turn_is_undone_by_clicking(lab: LabServer, panel: Panel, changed: Non
     expect(tick).not_to_be_checked()
     dialog.get_by_role("button", name="Undo").click()
 
-    row = panel.log.get_by_role("region", name="Undo of file changes")
+    row = panel.log.get_by_role("region", name="Undo of changes")
     expect(row).to_contain_text("2 files are as they were before.")
     expect(row).to_contain_text("1 file was left as it is")
     expect(end).to_contain_text("Undone")

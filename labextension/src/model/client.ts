@@ -1,7 +1,11 @@
 import type { ServerConnection } from '@jupyterlab/services';
 import type { ContextPart } from './context';
 import type { EnvironmentSetting } from './environment';
-import type { ConfirmationAction, NetworkAccessAction } from './events';
+import type {
+  ConfirmationAction,
+  NetworkAccessAction,
+  NotebookRestored
+} from './events';
 import { parseEvents, parseSession } from './frames';
 import type { AnyEvent, ISessionInfo, Mode } from './frames';
 import type { IPlace, NetworkSetting } from './network';
@@ -141,6 +145,8 @@ export interface IRestorePreview {
   cells: number;
   uncertain: boolean;
   others: string[];
+  /** Those that are taken back cell by cell, and not as files. */
+  notebooks: NotebookRestored[];
 }
 
 export type GatewaySetting =

@@ -590,7 +590,7 @@ export interface CellDecision {
   source?: string | null;
 }
 /**
- * The person takes back what a turn did to the files of the workspace.
+ * The person takes back what a turn did to files, and to the cells of notebooks.
  *
  * Exactly one observation answers it.
  *
@@ -1571,8 +1571,8 @@ export interface NetworkRefusedObservation {
  *     Paths that it holds no content of, such as caches.
  * since
  *     At a turn's end the checkpoint before its first action; else empty.
- * changed
- *     Paths that the turn changed; told at its end.
+ * changed, cells
+ *     Paths that the turn changed, and cells of notebooks that it edited; told at its end.
  */
 export interface CheckpointObservation {
   type: 'CheckpointObservation';
@@ -1589,6 +1589,7 @@ export interface CheckpointObservation {
   left_out?: number;
   since?: string;
   changed?: number;
+  cells?: number;
 }
 /**
  * The files could not be kept before an action, which therefore cannot be undone.
@@ -1616,12 +1617,12 @@ export interface NoCheckpointObservation {
   hint?: string;
 }
 /**
- * Files of the workspace are as they were before; answers an undo or a rewind.
+ * Files and cells are as they were before; answers an undo or a rewind.
  *
  * Attributes
  * ----------
  * target
- *     The checkpoint that they were restored from.
+ *     The checkpoint that files were restored from; empty where none were kept.
  * checkpoint
  *     The files afterwards.
  * restored, removed
@@ -1632,6 +1633,8 @@ export interface NoCheckpointObservation {
  *     Left alone, because somebody else changed them since.
  * failed
  *     Could not be restored.
+ * notebooks
+ *     What was done to notebooks that had been edited cell by cell.
  */
 export interface FilesRestoredObservation {
   type: 'FilesRestoredObservation';
@@ -1648,6 +1651,7 @@ export interface FilesRestoredObservation {
   paths?: string[];
   conflicts?: NotRestored[];
   failed?: NotRestored[];
+  notebooks?: NotebookRestored[];
 }
 /**
  * A path that was to be restored and was not, and why.
@@ -1655,6 +1659,58 @@ export interface FilesRestoredObservation {
 export interface NotRestored {
   path: string;
   reason: string;
+}
+/**
+ * What an undo or a rewind does to the cells of one notebook.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     As an agent writes it.
+ * delivery
+ *     The way in which the notebook is reached; None where it is not.
+ * cells
+ *     What becomes of each cell: one that comes back is ``inserted``, one that goes again is
+ *     ``deleted``.
+ * left
+ *     What is left alone, because somebody changed it since.
+ * problem
+ *     Why nothing is done with the notebook, as a sentence for the person; else empty.
+ */
+export interface NotebookRestored {
+  path: string;
+  delivery?: ('disk' | 'room' | 'tab') | null;
+  cells?: CellEdit[];
+  left?: LeftCell[];
+  problem?: string;
+}
+/**
+ * A cell that an undo leaves as it is.
+ *
+ * Attributes
+ * ----------
+ * reason, why
+ *     Why, as a word and as a sentence for the person.
+ * source
+ *     As it is now; None where there is no such cell.
+ * both
+ *     What it would be and what it is, so that a person can choose: with marks as Git has them
+ *     where lines clash, else as a diff of what was changed since. Empty where there is nothing
+ *     to choose from.
+ */
+export interface LeftCell {
+  id: string;
+  reason:
+    | 'changed'
+    | 'clash'
+    | 'exists'
+    | 'gone'
+    | 'linked'
+    | 'not_allowed'
+    | 'not_kept';
+  why: string;
+  source?: string | null;
+  both?: string;
 }
 /**
  * Earlier cells were run again in the new kernel, as the rewind in ``cause`` asked for.

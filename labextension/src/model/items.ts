@@ -187,16 +187,18 @@ export interface IInvalidCallItem extends IItemBase {
 }
 
 /**
- * The end of a turn that changed files.
+ * The end of a turn that changed files, or cells of notebooks.
  */
 export interface ITurnItem extends IItemBase {
   kind: 'turn';
-  /** Id of the turn's first action that may have changed files: what it is undone by. */
+  /** Id of the turn's first action that may have changed something: what it is undone by. */
   turn: number;
   /** Checkpoints before that action and at the turn's end. */
   before: string;
   after: string;
+  /** How many files, and cells of notebooks. */
   changed: number;
+  cells: number;
   /** Whether it was undone. */
   undone: boolean;
 }

@@ -85,6 +85,24 @@ export function cellEditText(trans: TranslationBundle, cell: CellEdit): string {
   }
 }
 
+/**
+ * Say what becomes of a cell that an undo takes back.
+ */
+export function cellBackText(trans: TranslationBundle, cell: CellEdit): string {
+  const place = typeof cell.position === 'number' ? `@${cell.position}` : '';
+  const type = typeText(trans, cell.cell_type);
+  switch (cell.what) {
+    case 'inserted':
+      return trans.__('The %1 %2 comes back', type, place);
+    case 'changed':
+      return trans.__('The %1 %2 is changed back', type, place);
+    case 'moved':
+      return trans.__('The %1 is moved back to %2', type, place);
+    case 'deleted':
+      return trans.__('The new %1 is removed', type);
+  }
+}
+
 function typeText(trans: TranslationBundle, type: string): string {
   switch (type) {
     case 'code':

@@ -251,14 +251,15 @@ export class Timeline {
       case 'IsolationObservation':
         return { ...base, kind: 'isolation', isolation: event };
       case 'CheckpointObservation':
-        return event.since && event.changed
+        return event.since && (event.changed || event.cells)
           ? {
               ...base,
               kind: 'turn',
               turn: event.action,
               before: event.since,
               after: event.checkpoint,
-              changed: event.changed,
+              changed: event.changed ?? 0,
+              cells: event.cells ?? 0,
               undone: false
             }
           : null;

@@ -138,7 +138,13 @@ function Choice(
             onChange={changed => onChoose(withSource(choice, cell, changed))}
           />
         ) : (
-          wanted && <CellBody cell={cell} source={source} />
+          wanted && (
+            <CellBody
+              cell={cell}
+              source={source}
+              name={cellEditText(trans, cell)}
+            />
+          )
         )}
       </div>
     </div>

@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReactNode } from 'react';
 import type { CellEdit } from '../model/events';
 import { revealHidden, revealOnOneLine } from '../model/inert';
@@ -18,13 +19,15 @@ interface ICellEditsProps {
   cells: readonly CellEdit[];
   /** Whether the edit was made. */
   done?: boolean;
+  /** Says what becomes of a cell. */
+  textOf?: (trans: TranslationBundle, cell: CellEdit) => string;
 }
 
 /**
  * What an edit makes of the cells of a notebook.
  */
 export function CellEdits(props: ICellEditsProps): JSX.Element {
-  const { path, cells, done = false } = props;
+  const { path, cells, done = false, textOf = cellEditText } = props;
   const { trans } = useServices();
   const list = (
     <ul className="jp-OpenHands-cells" aria-label={trans.__('Cells')}>
@@ -34,9 +37,13 @@ export function CellEdits(props: ICellEditsProps): JSX.Element {
             path={path}
             cell={cell}
             done={done}
-            title={<span>{cellEditText(trans, cell)}</span>}
+            title={<span>{textOf(trans, cell)}</span>}
           />
-          <CellBody cell={cell} source={cell.after ?? ''} />
+          <CellBody
+            cell={cell}
+            source={cell.after ?? ''}
+            name={textOf(trans, cell)}
+          />
         </li>
       ))}
     </ul>
@@ -104,12 +111,13 @@ export function CellHead(props: {
 export function CellBody(props: {
   cell: CellEdit;
   source: string;
+  /** What becomes of it. */
+  name: string;
 }): JSX.Element {
-  const { cell, source } = props;
+  const { cell, source, name } = props;
   const { trans } = useServices();
   const { before, after } = cell;
   const language = languageOf(cell);
-  const name = cellEditText(trans, cell);
   if (typeof before !== 'string' || typeof after !== 'string') {
     return <Code text={before ?? source} language={language} label={name} />;
   }

@@ -4,6 +4,9 @@ import { useState } from 'react';
 import type { IFileChange, IRestorePreview } from '../model/client';
 import { revealOnOneLine } from '../model/inert';
 import { pathText } from './changes';
+import { NotebookRestores } from './notebookrestores';
+import type { IServices } from './services';
+import { ServicesContext } from './services';
 
 /**
  * What the person chose.
@@ -16,7 +19,7 @@ export interface IRestoreChoice {
 }
 
 interface IBodyProps {
-  trans: TranslationBundle;
+  services: IServices;
   preview: IRestorePreview;
   rewind: boolean;
   onForce: (path: string, ticked: boolean) => void;
@@ -29,18 +32,22 @@ interface IBodyProps {
  * @returns The choice; null for no.
  */
 export async function askToRestore(
-  trans: TranslationBundle,
+  services: IServices,
   preview: IRestorePreview,
   rewind: boolean
 ): Promise<IRestoreChoice | null> {
+  const { trans } = services;
   const cancel = Dialog.cancelButton({ label: trans.__('Cancel') });
   const go = Dialog.warnButton({
     label: rewind ? trans.__('Rewind') : trans.__('Undo')
   });
-  const useful = rewind || preview.changes.length > 0;
+  const useful =
+    rewind ||
+    preview.changes.length > 0 ||
+    preview.notebooks.some(({ cells = [] }) => cells.length > 0);
   const answer = await showDialog({
     title: rewind ? trans.__('Rewind to here') : trans.__('Undo this turn'),
-    body: new RestoreBody(trans, preview, rewind),
+    body: new RestoreBody(services, preview, rewind),
     buttons: useful ? [cancel, go] : [cancel],
     defaultButton: 0
   });
@@ -52,7 +59,7 @@ class RestoreBody
   implements Dialog.IBodyWidget<IRestoreChoice>
 {
   constructor(
-    private readonly _trans: TranslationBundle,
+    private readonly _services: IServices,
     private readonly _preview: IRestorePreview,
     private readonly _rewind: boolean
   ) {
@@ -66,7 +73,7 @@ class RestoreBody
   override render(): JSX.Element {
     return (
       <Body
-        trans={this._trans}
+        services={this._services}
         preview={this._preview}
         rewind={this._rewind}
         onForce={(path, ticked) => {
@@ -88,12 +95,23 @@ class RestoreBody
 }
 
 function Body(props: IBodyProps): JSX.Element {
-  const { trans, preview, rewind, onForce, onReplay } = props;
+  const { services, preview, rewind, onForce, onReplay } = props;
+  const { trans } = services;
   const conflicts = preview.changes.filter(change => change.conflict);
   const others = preview.changes.filter(change => !change.conflict);
   const more = preview.total - preview.changes.length;
   return (
     <div className="jp-OpenHands-restore">
+      {preview.notebooks.length > 0 && (
+        <ServicesContext.Provider value={services}>
+          <p>
+            {trans.__(
+              'In notebooks, only what the agent changed goes back; what you wrote since stays:'
+            )}
+          </p>
+          <NotebookRestores notebooks={preview.notebooks} />
+        </ServicesContext.Provider>
+      )}
       <p>
         {others.length + more > 0
           ? trans.__('These files go back to what they were before:')
@@ -164,9 +182,9 @@ function Body(props: IBodyProps): JSX.Element {
               'What runs is stopped, and the kernel and the shell start anew: their variables and processes are gone. What went over the network is not undone.'
             )
           : trans.__(
-              'Only files go back. Processes, variables in the kernel and what went over the network are not undone.'
+              'Only files and cells of notebooks go back. Processes, variables in the kernel and what went over the network are not undone.'
             )}{' '}
-        {trans.__('The files as they are now are kept: this can be undone.')}
+        {trans.__('What there is now is kept: this can be undone.')}
       </p>
     </div>
   );

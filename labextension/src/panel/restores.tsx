@@ -1,4 +1,5 @@
 import { ellipsesIcon, undoIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { Menu } from '@lumino/widgets';
 import { useRef } from 'react';
@@ -7,12 +8,13 @@ import type { IRestoreItem, ITurnItem } from '../model/items';
 import { revealOnOneLine } from '../model/inert';
 import { Changes } from './changes';
 import { Fold } from './fold';
+import { NotebookRestores } from './notebookrestores';
 import { Problem } from './result';
 import { askToRestore } from './restoredialog';
 import { useServices } from './services';
 
 /**
- * What a turn did to the files: a quiet line, with the changes and their undo on demand.
+ * What a turn did to files and notebooks: a quiet line, with the changes and their undo on demand.
  */
 export function TurnEnd(props: {
   session: string;
@@ -20,7 +22,7 @@ export function TurnEnd(props: {
 }): JSX.Element {
   const { session, item } = props;
   const { trans } = useServices();
-  const title = trans._n('%1 file changed', '%1 files changed', item.changed);
+  const title = turnText(trans, item);
   return (
     <section className="jp-OpenHands-turn" aria-label={title}>
       <div>
@@ -36,11 +38,25 @@ export function TurnEnd(props: {
           />
         )}
       </div>
-      <Fold summary={trans.__('Show changes')}>
-        <Changes session={session} from={item.before} to={item.after} />
-      </Fold>
+      {item.changed > 0 && (
+        <Fold summary={trans.__('Show changes')}>
+          <Changes session={session} from={item.before} to={item.after} />
+        </Fold>
+      )}
     </section>
   );
+}
+
+function turnText(
+  trans: TranslationBundle,
+  { changed, cells }: ITurnItem
+): string {
+  const files = trans._n('%1 file changed', '%1 files changed', changed);
+  if (cells === 0) {
+    return files;
+  }
+  const edited = trans._n('%1 cell edited', '%1 cells edited', cells);
+  return changed > 0 ? trans.__('%1, %2', files, edited) : edited;
 }
 
 /**
@@ -55,14 +71,14 @@ export function Restore(props: {
   const { action, result } = item;
   const title =
     action.type === 'UndoAction'
-      ? trans.__('Undo of file changes')
+      ? trans.__('Undo of changes')
       : trans.__('Rewind to before event %1', action.event);
   return (
     <section className="jp-OpenHands-turn" aria-label={title}>
       <div>
         <undoIcon.react tag="span" className="jp-OpenHands-icon" />
         <strong>{title}</strong>
-        {result === null && <span>{trans.__('Restoring files…')}</span>}
+        {result === null && <span>{trans.__('Restoring…')}</span>}
         {result?.type === 'FilesRestoredObservation' &&
           (item.undone ? (
             <span className="jp-OpenHands-badge">{trans.__('Undone')}</span>
@@ -89,15 +105,19 @@ function Restored(props: { result: FilesRestoredObservation }): JSX.Element {
   const { result } = props;
   const count = (result.restored ?? 0) + (result.removed ?? 0);
   const kept = [...(result.conflicts ?? []), ...(result.failed ?? [])];
+  const { notebooks = [] } = result;
   return (
     <>
-      <p>
-        {trans._n(
-          '%1 file is as it was before.',
-          '%1 files are as they were before.',
-          count
-        )}
-      </p>
+      {(count > 0 || notebooks.length === 0) && (
+        <p>
+          {trans._n(
+            '%1 file is as it was before.',
+            '%1 files are as they were before.',
+            count
+          )}
+        </p>
+      )}
+      <NotebookRestores notebooks={notebooks} done />
       {kept.length > 0 && (
         <Fold
           summary={trans._n(
@@ -146,10 +166,11 @@ function UndoButton(props: {
   name: string;
 }): JSX.Element {
   const { session, turn, text, name } = props;
-  const { model, trans } = useServices();
+  const services = useServices();
+  const { model } = services;
   const undo = async (): Promise<void> => {
     const preview = await model.client.undoPreview(session, turn);
-    const choice = await askToRestore(trans, preview, false);
+    const choice = await askToRestore(services, preview, false);
     if (choice) {
       await model.client.undo(session, turn, choice.force);
     }
@@ -174,12 +195,13 @@ export function ItemMenu(props: {
   event: number;
 }): JSX.Element {
   const { session, event } = props;
-  const { model, trans } = useServices();
+  const services = useServices();
+  const { model, trans } = services;
   const button = useRef<HTMLButtonElement>(null);
   const menus = useRef<Menu | null>(null);
   const rewind = async (): Promise<void> => {
     const preview = await model.client.rewindPreview(session, event);
-    const choice = await askToRestore(trans, preview, true);
+    const choice = await askToRestore(services, preview, true);
     if (choice) {
       await model.client.rewind(session, event, choice.replay, choice.force);
     }

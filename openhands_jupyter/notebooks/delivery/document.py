@@ -251,7 +251,7 @@ def snapshot(
     delivery: Delivery, notebook: dict[str, Any], cells: list[Cell], state: OpenNotebook
 ) -> Snapshot:
     """A snapshot of a notebook whose cells have ids."""
-    plain = [{**cell, "metadata": _without_trust(cell)} for cell in cells]
+    plain = [without_trust(cell) for cell in cells]
     return Snapshot(
         delivery=delivery,
         cells=plain,
@@ -263,5 +263,7 @@ def snapshot(
     )
 
 
-def _without_trust(cell: Cell) -> dict[str, Any]:
-    return {key: value for key, value in cell["metadata"].items() if key != "trusted"}
+def without_trust(cell: Cell) -> dict[str, Any]:
+    """A cell without Jupyter's mark on it."""
+    metadata = {key: value for key, value in cell["metadata"].items() if key != "trusted"}
+    return {**cell, "metadata": metadata}

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from ...errors import Invalid
-from ...events.notebooks import CellType
+from ...events.notebooks import CellType, WhyLeft
 from ..cells import Cell, new_cell
 from ..changes import Change, InsertCell, SetCell
 from ..delivery.document import checked
 from ..editing.merging import merge
 from ..lines import unified_diff
+from ..provenance import KEY
 from ..revisions import cell_rev, rev_of
 from .records import CellRecord, Content, KeptOutputs, outputs_digest
-
-Reason = Literal["changed", "clash", "gone", "exists", "linked", "not_kept", "not_allowed"]
-"""Why a cell is left alone."""
 
 GONE = "Somebody deleted it since."
 
@@ -26,9 +24,9 @@ _BY_PROGRAMS = {
 
 
 class Blocked(Exception):
-    """The cell has to be left alone; see `undoing.LeftCell` for the attributes."""
+    """The cell has to be left alone; see `LeftCell` for the attributes."""
 
-    def __init__(self, reason: Reason, why: str, both: str = "") -> None:
+    def __init__(self, reason: WhyLeft, why: str, both: str = "") -> None:
         super().__init__(why)
         self.reason = reason
         self.why = why
@@ -53,9 +51,7 @@ def reverted(record: CellRecord, cell: Cell | None, notes: list[str]) -> Cell | 
         Where something that somebody else did would be lost.
     """
     if not record.is_whole:
-        raise Blocked(
-            "not_kept", "What it held before is not kept: it had a secret in it, or was too long."
-        )
+        raise Blocked("not_kept", "What it held before is not kept, as it was too long.")
     before, after = record.before, record.after
     if before is None and after is None:
         return cell
@@ -132,11 +128,16 @@ def _metadata(
     back, changed = dict(now), after.metadata
     for key, value in changed.items():
         old = before.metadata.get(key)
-        if back.get(key) not in (value, old) and key not in _BY_PROGRAMS:
-            notes.append(f"keeps its {key}, which somebody changed since")
-        elif back.get(key) == value:
+        if back.get(key) == value or (key == KEY and _is_mark_of(value, back.get(key))):
             back[key] = old
+        elif back.get(key) != old and key not in _BY_PROGRAMS:
+            notes.append(f"keeps its {key}, which somebody changed since")
     return {key: value for key, value in back.items() if value is not None or key not in changed}
+
+
+def _is_mark_of(edit: Any, now: Any) -> bool:
+    """Whether a cell has the mark of an edit, also where a person has accepted it since."""
+    return isinstance(now, dict) and isinstance(edit, dict) and edit.items() <= now.items()
 
 
 def _retype(cell: dict[str, Any], cell_type: str, notes: list[str]) -> None:

@@ -9,39 +9,17 @@ import msgspec
 
 from ...events import CellEdit
 from ...events.blobs import cut
-from ...events.notebooks import CellOutcome
+from ...events.notebooks import CellOutcome, LeftCell
 from ..cells import Cell, source_of
 from ..changes import Change, DeleteCell, InsertCell, MoveCell, SetCell, Step
 from ..lines import unified_diff
 from ..revisions import cell_rev
 from .linking import linked
 from .records import CellRecord
-from .reverting import GONE, Blocked, Reason, reverted
+from .reverting import GONE, Blocked, reverted
 
 TOLD = 16_000
 """Characters of what is told of one undo."""
-
-
-class LeftCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A cell that an undo leaves as it is.
-
-    Attributes
-    ----------
-    why
-        A sentence for the person.
-    source
-        As it is now; None where there is no such cell.
-    both
-        What it would be and what it is, so that a person can choose: with marks as Git has them
-        where lines clash, else as a diff of what was changed since. Empty where there is nothing
-        to choose from.
-    """
-
-    id: str
-    reason: Reason
-    why: str
-    source: str | None = None
-    both: str = ""
 
 
 class UndoPlan(msgspec.Struct, frozen=True, kw_only=True):

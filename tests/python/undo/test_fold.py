@@ -6,15 +6,24 @@ import msgspec
 
 from openhands_jupyter.events import (
     AgentStateChangedObservation,
+    CellEdit,
     CheckpointObservation,
     Event,
     FilesRestoredObservation,
     NoCheckpointObservation,
+    NotebookEditAction,
+    NotebookEditObservation,
+    NotebookRestored,
     RewindAction,
     State,
     UndoAction,
     UserMessageAction,
 )
+
+
+def no_edit(action: int) -> bool:
+    """Says that no edit of notebooks is kept."""
+    return False
 
 
 def folded(*events: Event) -> State:
@@ -46,7 +55,7 @@ def test_a_turn_goes_from_its_first_action_over_an_approval_to_its_end() -> None
     files = folded(*events, is_now("finished"), end(10)).files
     assert files.open_turn is None
     assert (files.turns[10].latest, files.turns[10].closed) == ("end", True)
-    assert files.last_turn == files.turns[10]
+    assert files.last_turn(no_edit) == files.turns[10]
 
 
 def test_a_turn_that_a_server_did_not_survive_stays_unclosed() -> None:
@@ -59,7 +68,7 @@ def test_a_turn_that_a_server_did_not_survive_stays_unclosed() -> None:
 
 def test_a_turn_that_changed_nothing_is_not_the_last() -> None:
     files = folded(before(10), end(10), is_now("running"), before(20), end(20, changed=0)).files
-    assert files.last_turn == files.turns[10]
+    assert files.last_turn(no_edit) == files.turns[10]
 
 
 def test_the_state_before_an_event() -> None:
@@ -85,13 +94,13 @@ def test_undone_and_had_again() -> None:
     events = [before(100), end(100), UserMessageAction(content="x"), UndoAction(turn=100)]
     done = FilesRestoredObservation(cause=3, target="c100", checkpoint="c", restored=1)
     files = folded(*events, before(3), done).files
-    assert files.turns[100].undone and files.last_turn is None
+    assert files.turns[100].undone and files.last_turn(no_edit) is None
     assert files.turns[3].closed and files.latest == "c"
     again = [UndoAction(turn=3), before(6)]
     again += [FilesRestoredObservation(cause=6, target="c3", checkpoint="d", restored=1)]
     files = folded(*events, before(3), done, *again).files
     assert not files.turns[100].undone and files.turns[3].undone
-    assert files.last_turn == files.turns[100]
+    assert files.last_turn(no_edit) == files.turns[100]
 
 
 def test_an_undo_that_failed_undid_nothing() -> None:
@@ -104,4 +113,36 @@ def test_a_rewind_undoes_what_came_after() -> None:
     done = FilesRestoredObservation(cause=4, target="c2", checkpoint="e", restored=1)
     files = folded(*events, done).files
     assert [files.turns[n].undone for n in (0, 2, 4)] == [False, True, False]
-    assert files.last_turn == files.turns[0]
+    assert files.last_turn(no_edit) == files.turns[0]
+
+
+EDIT = NotebookEditAction(path="a.ipynb", operations=[])
+CELL = CellEdit(id="c", what="changed", cell_type="code", before="a", after="b")
+EDITED = NotebookEditObservation(path="a.ipynb", delivery="tab", nb_rev="r", cells=[CELL])
+
+
+def edited(action: int) -> NotebookEditObservation:
+    return msgspec.structs.replace(EDITED, cause=action)
+
+
+def test_edits_of_notebooks_make_a_turn_with_or_without_files() -> None:
+    events = [is_now("running"), EDIT, before(1), edited(1), EDIT, before(4), edited(4)]
+    kept = folded(*events, end(1, changed=0)).files
+    assert (kept.turns[1].cells, kept.edits_of(1)) == (2, [1, 4])
+    assert kept.last_turn(lambda id: id == 4) == kept.turns[1]
+    assert kept.last_turn(no_edit) is None, "nothing is kept of it"
+
+    events = [is_now("running"), EDIT, edited(1), is_now("finished"), is_now("running"), EDIT]
+    files = folded(*events, edited(5), is_now("finished"), UndoAction(turn=1)).files
+    assert list(files.turns) == [1, 5]
+    assert (files.edits_of(1), files.edits_of(5)) == ([1], [5, 8])
+    assert files.latest is None
+    undone = FilesRestoredObservation(
+        cause=8,
+        target="",
+        checkpoint="",
+        notebooks=[NotebookRestored(path="a.ipynb", cells=[CELL])],
+    )
+    files = folded(*events, edited(5), is_now("finished"), UndoAction(turn=1), undone).files
+    assert files.turns[1].undone and files.edits_of(8) == [8] and files.edits_of(5) == [5]
+    assert files.edits_since(5) == [5, 8]

@@ -228,7 +228,7 @@ async def test_the_agent_is_told(manager, model_server, workspace):
         await until(session, "finished", after=after)
     told = [m["content"] for m in model_server.requests[-1].body["messages"] if m["role"] == "user"]
     assert len(told) == 3
-    assert "The user undid the file changes" in told[1] and "echo x > file" in told[1]
+    assert "The user undid the changes" in told[1] and "echo x > file" in told[1]
     assert "file" in told[1] and "variables in the kernel" in told[1]
 
 

@@ -60,6 +60,7 @@ describe('Timeline with checkpoints', () => {
       before: 'c1',
       after: 'c1end',
       changed: 2,
+      cells: 0,
       undone: false
     });
   });
