@@ -37,7 +37,16 @@ async def ended_after(bench, code):
     return await task
 
 
-async def test_outputs_keep_order_kind_and_mime_types(bench):
+async def the_kernel_is_started_before_it_is_needed_whatever_the_workspace_holds(b):
+    await b.sh("echo 'raise SystemExit(\"no zmq today\")' >zmq.py; cp zmq.py IPython.py")
+    await b.runtime.prewarm()
+    # ipykernel_launcher keeps the workspace off its path.
+    assert (await b.cell("1")).execution_count == 1
+    await b.runtime.prewarm()
+    await b.sh("rm zmq.py IPython.py")
+
+
+async def outputs_keep_order_kind_and_mime_types(b):
     code = """
 import sys, time
 from IPython.display import HTML, display
@@ -47,42 +56,98 @@ display(HTML("<b>x</b>"))
 print("d")
 40 + 2
 """
+    observation = await b.cell(code)
+    html = {"text/plain": "<IPython.core.display.HTML object>", "text/html": "<b>x</b>"}
+    assert observation.outputs == [
+        Output(kind="stream", name="stdout", text="a\nb\n"),
+        Output(kind="stream", name="stderr", text="c\n"),
+        Output(kind="display_data", data=html),
+        Output(kind="stream", name="stdout", text="d\n"),
+        Output(kind="execute_result", data={"text/plain": "42"}),
+    ]
+    assert observation.ok
+    assert observation.execution_count == 2
+    assert b.printed == "a\nb\nc\nd\n"
+
+
+async def cells_share_variables_and_the_workspace(b):
+    await b.cell("x = 5; open('f', 'w').write('here')")
+    assert (await b.cell("x")).outputs[0].data == {"text/plain": "5"}
+    assert (await b.sh("cat f")).content == "here"
+    assert (await b.cell("%pwd")).outputs[0].data == {"text/plain": repr(str(b.workspace))}
+
+
+async def errors(b):
+    observation = await b.cell("print(1)\n1/0")
+    assert not observation.ok
+    assert observation.interrupted == ""
+    error = observation.outputs[-1]
+    assert (error.kind, error.ename, error.evalue) == (
+        "error",
+        "ZeroDivisionError",
+        "division by zero",
+    )
+    assert "ZeroDivisionError" in error.text
+    assert (await b.cell("syntax error")).outputs[-1].ename == "SyntaxError"
+
+
+async def clear_output_and_updated_displays(b):
+    code = """
+from IPython.display import clear_output, display
+print("gone"); clear_output(); print("gone too"); clear_output(wait=True)
+handle = display("old", display_id=True)
+handle.update("new")
+"""
+    assert (await b.cell(code)).outputs == [
+        Output(kind="display_data", data={"text/plain": "'new'"})
+    ]
+
+
+async def input_cannot_be_answered_and_says_what_it_asked(b):
+    observation = await b.cell("print('before')\nname = input('Your name? ')", limit=60)
+    assert observation.input_requested == "Your name? "
+    assert not observation.ok
+    assert text_of(observation) == "before\n"
+    assert observation.outputs[-1].ename == "EOFError"
+    password = await b.cell("import getpass; getpass.getpass('Secret: ')", limit=60)
+    assert password.input_requested == "Secret: "
+    assert (await b.cell("1")).ok
+
+
+async def a_timeout_keeps_outputs_and_variables(b):
+    await b.cell("import time; x = 1")
+    observation = await b.cell("print('partial'); time.sleep(60)", limit=0.5)
+    assert observation.interrupted == "timeout"
+    assert not observation.ok
+    assert text_of(observation) == "partial\n"
+    assert (await b.cell("x")).ok
+
+
+async def shell_and_kernel_do_not_wait_for_each_other(b):
+    await b.cell("1")
+    assert (await b.sh("x=1; cd /usr; echo $$")).exit_code == 0
+    observation = await b.cell("import os; print(os.getcwd(), 'x' in os.environ)")
+    assert text_of(observation) == f"{b.workspace} False\n"
+
+
+CELLS = [
+    the_kernel_is_started_before_it_is_needed_whatever_the_workspace_holds,
+    outputs_keep_order_kind_and_mime_types,
+    cells_share_variables_and_the_workspace,
+    errors,
+    clear_output_and_updated_displays,
+    input_cannot_be_answered_and_says_what_it_asked,
+    a_timeout_keeps_outputs_and_variables,
+    shell_and_kernel_do_not_wait_for_each_other,
+]
+
+
+async def test_cells(bench, subtests):
+    """What ends no kernel is seen in one, in this order."""
     async with bench() as b:
-        observation = await b.cell(code)
-        html = {"text/plain": "<IPython.core.display.HTML object>", "text/html": "<b>x</b>"}
-        assert observation.outputs == [
-            Output(kind="stream", name="stdout", text="a\nb\n"),
-            Output(kind="stream", name="stderr", text="c\n"),
-            Output(kind="display_data", data=html),
-            Output(kind="stream", name="stdout", text="d\n"),
-            Output(kind="execute_result", data={"text/plain": "42"}),
-        ]
-        assert observation.ok
-        assert observation.execution_count == 1
-        assert b.printed == "a\nb\nc\nd\n"
-
-
-async def test_cells_share_variables_and_the_workspace(bench):
-    async with bench() as b:
-        await b.cell("x = 5; open('f', 'w').write('here')")
-        assert (await b.cell("x")).outputs[0].data == {"text/plain": "5"}
-        assert (await b.sh("cat f")).content == "here"
-        assert (await b.cell("%pwd")).outputs[0].data == {"text/plain": repr(str(b.workspace))}
-
-
-async def test_errors(bench):
-    async with bench() as b:
-        observation = await b.cell("print(1)\n1/0")
-        assert not observation.ok
-        assert observation.interrupted == ""
-        error = observation.outputs[-1]
-        assert (error.kind, error.ename, error.evalue) == (
-            "error",
-            "ZeroDivisionError",
-            "division by zero",
-        )
-        assert "ZeroDivisionError" in error.text
-        assert (await b.cell("syntax error")).outputs[-1].ename == "SyntaxError"
+        for look in CELLS:
+            with subtests.test(look.__name__):
+                await look(b)
 
 
 @pytest.mark.parametrize("isolation", SANDBOXES, indirect=True)
@@ -92,41 +157,6 @@ async def test_a_figure_arrives_as_png(bench):
         observation = await b.cell("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
         image = next(o.data["image/png"] for o in observation.outputs if "image/png" in o.data)
         assert base64.b64decode(image).startswith(b"\x89PNG")
-
-
-async def test_clear_output_and_updated_displays(bench):
-    code = """
-from IPython.display import clear_output, display
-print("gone"); clear_output(); print("gone too"); clear_output(wait=True)
-handle = display("old", display_id=True)
-handle.update("new")
-"""
-    async with bench() as b:
-        assert (await b.cell(code)).outputs == [
-            Output(kind="display_data", data={"text/plain": "'new'"})
-        ]
-
-
-async def test_input_cannot_be_answered_and_says_what_it_asked(bench):
-    async with bench() as b:
-        observation = await b.cell("print('before')\nname = input('Your name? ')", limit=60)
-        assert observation.input_requested == "Your name? "
-        assert not observation.ok
-        assert text_of(observation) == "before\n"
-        assert observation.outputs[-1].ename == "EOFError"
-        password = await b.cell("import getpass; getpass.getpass('Secret: ')", limit=60)
-        assert password.input_requested == "Secret: "
-        assert (await b.cell("1")).ok
-
-
-async def test_a_timeout_keeps_outputs_and_variables(bench):
-    async with bench() as b:
-        await b.cell("import time; x = 1")
-        observation = await b.cell("print('partial'); time.sleep(60)", limit=0.5)
-        assert observation.interrupted == "timeout"
-        assert not observation.ok
-        assert text_of(observation) == "partial\n"
-        assert (await b.cell("x")).ok
 
 
 STUBBORN = """
@@ -140,32 +170,36 @@ while True:
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "reacts"),
-    [
-        ("import time; print('ready', flush=True); time.sleep(60)", True),
-        ("print('ready', flush=True)\nwhile True: pass", True),
-        ("import subprocess; print('ready', flush=True); subprocess.run(['sleep', '60'])", True),
-        (STUBBORN, False),
-        (
-            "import os, signal, time; print('ready', flush=True); time.sleep(0.1)\n"
-            "os.kill(os.getpid(), signal.SIGSTOP)",
-            False,
-        ),
-    ],
-    ids=["sleep", "loop", "child", "ignores the interrupt", "stopped process"],
-)
-async def test_stop_ends_a_cell_within_a_second(bench, code, reacts):
+STOPPED = {
+    "sleep": ("import time; print('ready', flush=True); time.sleep(60)", True),
+    "loop": ("print('ready', flush=True)\nwhile True: pass", True),
+    "child": (
+        "import subprocess; print('ready', flush=True); subprocess.run(['sleep', '60'])",
+        True,
+    ),
+    "ignores the interrupt": (STUBBORN, False),
+    "stopped process": (
+        "import os, signal, time; print('ready', flush=True); time.sleep(0.1)\n"
+        "os.kill(os.getpid(), signal.SIGSTOP)",
+        False,
+    ),
+}
+"""Cells, and whether an interrupt may be enough to end them."""
+
+
+async def test_stop_ends_a_cell_within_a_second(bench, subtests):
     async with bench() as b:
-        await b.cell("x = 1")
-        observation, took = await stopped_after(b, 0.3, code)
-        assert observation.interrupted == "stopped"
-        assert not observation.ok
-        assert took < 1.5
-        # On a busy machine even a willing cell may take too long to write its traceback.
-        was_killed = "was killed" in text_of(observation)
-        assert was_killed or reacts
-        assert (await b.cell("x")).ok == (not was_killed)
+        for name, (code, reacts) in STOPPED.items():
+            with subtests.test(name):
+                await b.cell("x = 1")
+                observation, took = await stopped_after(b, 0.3, code)
+                assert observation.interrupted == "stopped"
+                assert not observation.ok
+                assert took < 1.5
+                # On a busy machine even a willing cell may take too long to write its traceback.
+                was_killed = "was killed" in text_of(observation)
+                assert was_killed or reacts
+                assert (await b.cell("x")).ok == (not was_killed)
 
 
 @pytest.mark.parametrize("isolation", HERE, indirect=True)
@@ -237,31 +271,19 @@ async def test_the_death_of_the_sandbox_in_a_cell(bench):
         assert (await b.cell("1")).ok
 
 
-async def test_shell_and_kernel_do_not_wait_for_each_other(bench):
-    async with bench() as b:
-        await b.cell("1")
-        assert (await b.sh("x=1; cd /usr; echo $$")).exit_code == 0
-        observation = await b.cell("import os; print(os.getcwd(), 'x' in os.environ)")
-        assert text_of(observation) == f"{b.workspace} False\n"
+async def fifty_megabytes_printed_line_by_line(b):
+    observation = await b.cell("for n in range(500_000): print('x' * 100)")
+    assert observation.interrupted == "output_limit"
+    assert not observation.ok
+    text = text_of(observation)
+    assert len(text) < 1_001_000
+    assert "characters left out" in text
+    assert len(b.printed) < 1_001_000
+    assert text_of(await b.cell("print('after')")) == "after\n"
 
 
-@pytest.mark.parametrize("isolation", HERE, indirect=True)
-async def test_fifty_megabytes_printed_line_by_line(bench):
-    async with bench() as b:
-        observation = await b.cell("for n in range(500_000): print('x' * 100)")
-        assert observation.interrupted == "output_limit"
-        assert not observation.ok
-        text = text_of(observation)
-        assert len(text) < 1_001_000
-        assert "characters left out" in text
-        assert len(b.printed) < 1_001_000
-        assert text_of(await b.cell("print('after')")) == "after\n"
-
-
-@pytest.mark.parametrize("isolation", HERE, indirect=True)
-@pytest.mark.parametrize("code", ["print('x' * 50_000_000)", "'x' * 50_000_000"])
-async def test_one_huge_message_does_not_wedge_the_kernel(bench, code):
-    async with bench() as b:
+async def one_huge_message_does_not_wedge_the_kernel(b):
+    for code in ("print('x' * 50_000_000)", "'x' * 50_000_000"):
         await b.cell("kept = 1")
         observation = await b.cell(code)
         assert observation.interrupted == "output_limit"
@@ -270,11 +292,15 @@ async def test_one_huge_message_does_not_wedge_the_kernel(bench, code):
         assert text_of(after) == "after 1\n"
 
 
-async def test_a_kernel_that_cannot_start_is_an_error_with_its_reason(bench):
+@pytest.mark.parametrize("isolation", HERE, indirect=True)
+async def test_floods(bench, subtests):
     async with bench() as b:
-        await b.sh("echo 'raise SystemExit(\"no zmq today\")' >zmq.py; cp zmq.py IPython.py")
-        # ipykernel_launcher keeps the workspace off its path, so this must not hurt.
-        assert (await b.cell("1")).ok
+        for flood in (
+            one_huge_message_does_not_wedge_the_kernel,
+            fifty_megabytes_printed_line_by_line,
+        ):
+            with subtests.test(flood.__name__):
+                await flood(b)
 
 
 @pytest.mark.parametrize("isolation", HERE, indirect=True)
@@ -300,11 +326,3 @@ async def test_a_kernel_that_never_answers_is_an_error(bench, monkeypatch):
         assert isinstance(observation, ErrorObservation)
         assert "did not answer within 1 second" in observation.message
         assert await b.runtime.at_rest()
-
-
-async def test_prewarming_starts_the_kernel_that_cells_use(bench):
-    async with bench() as b:
-        await b.runtime.prewarm()
-        assert (await b.cell("1")).execution_count == 1
-        await b.runtime.prewarm()
-        assert (await b.cell("1")).execution_count == 2

@@ -17,7 +17,7 @@ from openhands_jupyter.events import CmdRunAction
 from openhands_jupyter.runtime import SandboxRuntime
 from openhands_jupyter.runtime.gateway.settings import GatewaySettings
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.anybody]
 
 
 @pytest.fixture(autouse=True)

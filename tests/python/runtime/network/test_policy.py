@@ -9,6 +9,8 @@ from openhands_jupyter.errors import SandboxUnavailable
 from openhands_jupyter.runtime.egress import PRESETS, NetworkPolicy, NetworkSettings, Rule
 from openhands_jupyter.runtime.egress.settings import proxy_environment
 
+pytestmark = pytest.mark.anybody
+
 
 def test_a_host_and_a_port_are_allowed_exactly():
     policy = NetworkPolicy(mode="allow-list", rules=[Rule("Example.ORG."), Rule("example.org", 80)])

@@ -14,6 +14,8 @@ from waiting import PATIENCE
 from openhands_jupyter.runtime.egress import Limits, NetworkPolicy, Rule, Upstream, Verdict
 from openhands_jupyter.runtime.egress.dial import embedded, ipaddress, is_own
 
+pytestmark = pytest.mark.anybody
+
 HOST = "packages.test"
 
 
