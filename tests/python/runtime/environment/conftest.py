@@ -41,9 +41,8 @@ class Pythons:
         folder = self.folder / name
         base = Path(sys.base_prefix)
         library = f"lib/python{self.version}"
-        skip = shutil.ignore_patterns(
-            "*-packages", "sitecustomize.py", "test", "__pycache__", "idlelib", "*.a"
-        )
+        # What is compiled comes along: it could not be written where the environment is.
+        skip = shutil.ignore_patterns("*-packages", "sitecustomize.py", "test", "idlelib", "*.a")
         shutil.copytree(base / library, folder / library, symlinks=True, ignore=skip)
         for shared in (base / "lib").glob("libpython*.so*"):
             shutil.copy2(shared, folder / "lib", follow_symlinks=False)
