@@ -37,6 +37,10 @@ class SharedGateway:
         messages = messages or [Message(role="user", content="hello")]
         return self._run(self._gateway.complete(config, messages, tools or [], on_delta))
 
+    def sees_images(self, model: str) -> bool:
+        """Ask about a model, and wait for the answer."""
+        return self._run(self._gateway.sees_images(model))
+
     def lend(self) -> LentGateway:
         """What a session manager can have in place of a gateway of its own."""
         return LentGateway(self._loop, self._gateway)
@@ -76,6 +80,11 @@ class LentGateway:
             loop.call_soon_threadsafe(on_delta, delta)
 
         call = self._gateway.complete(config, messages, tools, pass_on)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
+
+    async def sees_images(self, model: str) -> bool:
+        """Ask about a model; see `ModelGateway.sees_images`."""
+        call = self._gateway.sees_images(model)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
 
     async def close(self) -> None:

@@ -160,7 +160,8 @@ class Config:
         """How to reach a model.
 
         The configured address and ``LLM_API_KEY`` belong to the configured model; a model of
-        another provider, or one that only a workspace asks for, must not be sent them.
+        another provider, or one that only a workspace asks for, must not be sent them. What is
+        configured of its vision does not hold for such a model either.
 
         Parameters
         ----------
@@ -178,7 +179,10 @@ class Config:
         if not key and provider and provider.key:
             key = self.secrets.get(provider.key)
         return ModelConfig(
-            model=name, api_key=key, base_url=self._settings.base_url if ours else None
+            model=name,
+            api_key=key,
+            base_url=self._settings.base_url if ours else None,
+            vision=self._settings.vision if ours else "auto",
         )
 
     def _goes_with_configured(self, name: str) -> bool:

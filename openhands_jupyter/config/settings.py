@@ -13,6 +13,7 @@ from msgspec import Meta
 from ..events import Mode
 from ..events.state import DEFAULT_STEP_LIMIT
 from ..hosts import Preset, Rule
+from ..llm.base import Vision
 
 Isolation = Literal["auto", "bubblewrap", "landlock", "docker", "gateway", "none"]
 NetworkMode = Literal["off", "allow-list"]
@@ -52,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     model: ModelName = TOUR_MODEL
     base_url: BaseUrl | None = None
+    vision: Vision = "auto"
     mode: Mode = "agent"
     isolation: Isolation = "auto"
     step_limit: StepLimit = DEFAULT_STEP_LIMIT
@@ -106,6 +108,7 @@ FILE_KEYS = {
     FileKey("core", "max_iterations"): "step_limit",
     FileKey("llm", "model"): "model",
     FileKey("llm", "base_url"): "base_url",
+    FileKey("llm", "vision"): "vision",
     FileKey("sandbox", "base_container_image"): "docker_image",
     FileKey("sandbox", "ca_bundle"): "ca_bundle",
     FileKey("sandbox", "conda_channels"): "conda_channels",

@@ -18,6 +18,10 @@ DESCRIPTIONS = {
         "Address that the model is reached at, such as ``http://localhost:11434/v1`` for a local "
         "one. By default the provider's own."
     ),
+    "vision": (
+        "Whether the model is shown images. With ``auto`` it is, if LiteLLM knows it for a model "
+        "that sees them; ``on`` is for one that LiteLLM does not know, such as a local one."
+    ),
     "mode": (
         "How much may happen without asking in new sessions: ``ask`` only reads, ``agent`` asks "
         "before what is risky. ``auto`` asks nothing and can only be chosen for one run, in the "

@@ -7,6 +7,9 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+Vision = Literal["auto", "on", "off"]
+"""Whether a model sees images; ``auto`` is as far as LiteLLM knows."""
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -99,12 +102,15 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
         Address of the provider or of a local server; None for the provider's own.
     timeout
         Seconds that one call may take.
+    vision
+        Whether it sees images.
     """
 
     model: str
     api_key: str | None = None
     base_url: str | None = None
     timeout: float = 120.0
+    vision: Vision = "auto"
 
     def __repr__(self) -> str:
         """Tell everything but the key, which must not get into a log or a traceback."""
@@ -116,6 +122,16 @@ class LanguageModel(Protocol):
     """Something that continues a conversation."""
 
     name: str
+
+    async def sees_images(self) -> bool:
+        """Whether a message of the person may hold images.
+
+        Raises
+        ------
+        ModelError
+            When that cannot be found out.
+        """
+        ...
 
     async def complete(
         self,

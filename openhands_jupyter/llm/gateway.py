@@ -7,8 +7,9 @@ own it neither blocks the server's event loop nor takes the server along when it
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 from ..errors import ModelError
 from .base import Delta, Message, ModelConfig, Response, Tool
@@ -19,8 +20,13 @@ IDLE_SECONDS = 15 * 60.0
 _LOADING_LIMIT = 300.0
 """Seconds that loading LiteLLM may take on a slow machine."""
 
+_ASKING_LIMIT = 30.0
+"""Seconds that finding something out about a model may take."""
+
 _GRACE = 15.0
 """Seconds beyond a call's own timeout after which the process is taken to hang."""
+
+T = TypeVar("T")
 
 
 class ModelGateway:
@@ -37,6 +43,7 @@ class ModelGateway:
         self._child: GatewayChild | None = None
         self._starting = asyncio.Lock()
         self._calls = 0
+        self._sees_images: dict[str, bool] = {}
         self._idle_timer: asyncio.TimerHandle | None = None
         self._background: set[asyncio.Task[None]] = set()
 
@@ -74,13 +81,17 @@ class ModelGateway:
         config
             The model to call, and how.
         """
-        self._calls += 1
-        try:
-            child = await self._running()
-            return await self._call(child, config, messages, tools, on_delta)
-        finally:
-            self._calls -= 1
-            self._watch_idleness()
+        async with self._used() as child:
+            with child.call(config, messages, tools, on_delta) as answer:
+                return await self._answer(child, answer, config.timeout)
+
+    async def sees_images(self, model: str) -> bool:
+        """Find out whether a model sees images; see `LanguageModel.sees_images`."""
+        if model not in self._sees_images:
+            async with self._used() as child:
+                with child.ask(model) as answer:
+                    self._sees_images[model] = await self._answer(child, answer, _ASKING_LIMIT)
+        return self._sees_images[model]
 
     async def close(self) -> None:
         """End the process; calls in flight fail."""
@@ -102,23 +113,25 @@ class ModelGateway:
                 self._child = await GatewayChild.start()
             return self._child
 
-    async def _call(
-        self,
-        child: GatewayChild,
-        config: ModelConfig,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        on_delta: Callable[[Delta], None],
-    ) -> Response:
-        with child.call(config, messages, tools, on_delta) as answer:
-            try:
-                async with asyncio.timeout(_LOADING_LIMIT):
-                    await child.ready.wait()
-                async with asyncio.timeout(config.timeout + _GRACE):
-                    return await answer
-            except TimeoutError:
-                child.kill()
-                raise failure("did not answer any more and was ended") from None
+    @asynccontextmanager
+    async def _used(self) -> AsyncIterator[GatewayChild]:
+        """The running process, which is not idle meanwhile."""
+        self._calls += 1
+        try:
+            yield await self._running()
+        finally:
+            self._calls -= 1
+            self._watch_idleness()
+
+    async def _answer(self, child: GatewayChild, answer: asyncio.Future[T], seconds: float) -> T:
+        try:
+            async with asyncio.timeout(_LOADING_LIMIT):
+                await child.ready.wait()
+            async with asyncio.timeout(seconds + _GRACE):
+                return await answer
+        except TimeoutError:
+            child.kill()
+            raise failure("did not answer any more and was ended") from None
 
     async def _try_to_start(self) -> None:
         try:
@@ -160,6 +173,12 @@ class GatewayModel:
         self.name = config.model
         self._gateway = gateway
         self._config = config
+
+    async def sees_images(self) -> bool:
+        """Whether it does, as it is configured; see `LanguageModel.sees_images`."""
+        if self._config.vision != "auto":
+            return self._config.vision == "on"
+        return await self._gateway.sees_images(self.name)
 
     async def complete(
         self,

@@ -11,6 +11,7 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
+from typing import Any
 
 import msgspec
 
@@ -19,12 +20,15 @@ from ..making import made_or_undone
 from .base import Delta, Message, ModelConfig, Response, Tool
 from .gateway_protocol import (
     LINE_LIMIT,
+    Ability,
+    Ask,
     Cancel,
     Complete,
     Done,
     Failed,
     Piece,
     Ready,
+    Request,
     line,
     read_answer,
 )
@@ -67,7 +71,7 @@ class GatewayChild:
         self._process = process
         self._writer = writer
         self._numbers = count()
-        self._calls: dict[int, tuple[asyncio.Future[Response], Callable[[Delta], None]]] = {}
+        self._calls: dict[int, tuple[asyncio.Future[Any], Callable[[Delta], None]]] = {}
         self._listener = asyncio.create_task(self._listen(reader))
 
     @classmethod
@@ -115,9 +119,26 @@ class GatewayChild:
     ) -> Iterator[asyncio.Future[Response]]:
         """Hand over a call; leaving the context before its end cancels it."""
         number = next(self._numbers)
+        with self._handed_over(
+            Complete(call=number, config=config, messages=list(messages), tools=list(tools)),
+            on_delta,
+        ) as answer:
+            yield answer
+
+    @contextmanager
+    def ask(self, model: str) -> Iterator[asyncio.Future[bool]]:
+        """Ask whether a model sees images."""
+        with self._handed_over(Ask(call=next(self._numbers), model=model)) as answer:
+            yield answer
+
+    @contextmanager
+    def _handed_over(
+        self, request: Complete | Ask, on_delta: Callable[[Delta], None] = lambda delta: None
+    ) -> Iterator[asyncio.Future[Any]]:
+        number = request.call
         answer = asyncio.get_running_loop().create_future()
         self._calls[number] = (answer, on_delta)
-        self._send(Complete(call=number, config=config, messages=list(messages), tools=list(tools)))
+        self._send(request)
         try:
             yield answer
         finally:
@@ -136,7 +157,7 @@ class GatewayChild:
         self._writer.close()
         await self._listener
 
-    def _send(self, request: Complete | Cancel) -> None:
+    def _send(self, request: Request) -> None:
         # Not drained: while the process still loads LiteLLM it takes lines in all the same, and a
         # process that takes nothing in any more ends with the call's timeout.
         if self.alive:
@@ -175,6 +196,8 @@ class GatewayChild:
                     self._send(Cancel(call=message.call))
             case Done(response=response):
                 answer.set_result(response)
+            case Ability(sees_images=sees_images):
+                answer.set_result(sees_images)
             case Failed():
                 answer.set_exception(_error(message))
 
@@ -189,12 +212,17 @@ def _error(failed: Failed) -> ModelError:
 
 
 def environment() -> dict[str, str]:
-    """The server's environment without its secrets: keys cross the socket, call by call."""
-    kept = {
+    """What the process gets: keys cross the socket, call by call."""
+    kept = without_secrets()
+    # Without compiled modules every import of LiteLLM costs several times as much.
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
+    return kept | SETTINGS
+
+
+def without_secrets() -> dict[str, str]:
+    """The server's environment without its secrets."""
+    return {
         name: value
         for name, value in os.environ.items()
         if not any(word in name.upper() for word in _SECRET_WORDS)
     }
-    # Without compiled modules every import of LiteLLM costs several times as much.
-    kept.pop("PYTHONDONTWRITEBYTECODE", None)
-    return kept | SETTINGS

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 from ..errors import ModelError
 from .gateway_protocol import (
     LINE_LIMIT,
+    Ability,
     Answer,
+    Ask,
     Cancel,
     Complete,
     Done,
@@ -73,7 +75,7 @@ class _Worker:
         self._provider = asyncio.create_task(self._load())
         while data := await reader.readline():
             match read_request(data):
-                case Complete() as request:
+                case Complete() | Ask() as request:
                     task = asyncio.create_task(self._answer(request))
                     self._calls[request.call] = task
                     task.add_done_callback(partial(self._forget, request.call))
@@ -92,17 +94,15 @@ class _Worker:
         finally:
             self._send(Ready())
 
-    async def _answer(self, request: Complete) -> None:
+    async def _answer(self, request: Complete | Ask) -> None:
         call = request.call
         try:
             provider = await asyncio.shield(self._provider)
-            response = await provider.complete(
-                request.config,
-                request.messages,
-                request.tools,
-                lambda delta: self._send(Piece(call=call, delta=delta)),
-            )
-            self._send(Done(call=call, response=response))
+            if isinstance(request, Ask):
+                seen = await provider.sees_images(request.model)
+                self._send(Ability(call=call, sees_images=seen))
+            else:
+                self._send(await self._complete(provider, request))
         except ModelError as error:
             self._send(
                 Failed(
@@ -119,6 +119,15 @@ class _Worker:
             hint = "Please report this; trying again may help."
             self._send(Failed(call=call, code="model_gateway", message=message, hint=hint))
         await self._writer.drain()
+
+    async def _complete(self, provider: ModuleType, request: Complete) -> Done:
+        response = await provider.complete(
+            request.config,
+            request.messages,
+            request.tools,
+            lambda delta: self._send(Piece(call=request.call, delta=delta)),
+        )
+        return Done(call=request.call, response=response)
 
     def _forget(self, call: int, _: asyncio.Task[None]) -> None:
         del self._calls[call]

@@ -19,6 +19,13 @@ class Complete(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     tools: list[Tool]
 
 
+class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the gateway: tell what a model is able to."""
+
+    call: int
+    model: str
+
+
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """To the gateway: nobody waits for this call any more."""
 
@@ -43,6 +50,13 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     response: Response
 
 
+class Ability(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the server: what a model is able to."""
+
+    call: int
+    sees_images: bool
+
+
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """To the server: a call failed; the rest is as in `ModelError`."""
 
@@ -53,8 +67,8 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     retry_after: float | None = None
 
 
-Request = Complete | Cancel
-Answer = Ready | Piece | Done | Failed
+Request = Complete | Ask | Cancel
+Answer = Ready | Piece | Done | Ability | Failed
 
 _encoder = msgspec.json.Encoder()
 _requests = msgspec.json.Decoder(Request)

@@ -23,6 +23,9 @@ litellm.disable_hf_tokenizer_download = True
 _NO_KEY = "none"
 """Sent to a server of one's own that has no key set; the client library insists on one."""
 
+_ASKING_LIMIT = 10.0
+"""Seconds that finding something out about a model may take."""
+
 
 async def complete(
     config: ModelConfig,
@@ -45,6 +48,16 @@ async def complete(
     except Exception as error:
         raise explain(error, config, begun=answer.begun) from error
     return answer.response()
+
+
+async def sees_images(model: str) -> bool:
+    """Whether LiteLLM knows that a model sees images; False for a model that it does not know."""
+    try:
+        # It asks some servers of a person's own, and has no limit for that.
+        async with asyncio.timeout(_ASKING_LIMIT):
+            return await asyncio.to_thread(litellm.supports_vision, model)
+    except TimeoutError:
+        return False
 
 
 async def _receive(

@@ -22,6 +22,9 @@ class SessionModel:
     def name(self) -> str:
         return self._state.model
 
+    async def sees_images(self) -> bool:
+        return await self._resolve(self.name).sees_images()
+
     async def complete(
         self,
         messages: Sequence[Message],

@@ -271,13 +271,16 @@ def test_key_and_address_go_only_where_they_belong(make: Make, root: Path) -> No
         "LLM_MODEL": "openai/local",
         "LLM_BASE_URL": "http://localhost:1/v1",
         "LLM_API_KEY": CANARY,
+        "LLM_VISION": "on",
         "ANTHROPIC_API_KEY": "sk-ant-0123",
     }
     config = make(environ)
     ours = config.model_config("openai/other")
     assert (ours.api_key, ours.base_url) == (CANARY, "http://localhost:1/v1")
+    assert ours.vision == "on"
     other = config.model_config("anthropic/x")
     assert (other.api_key, other.base_url) == ("sk-ant-0123", None)
+    assert other.vision == "auto"
 
 
 def test_a_workspace_cannot_send_the_key_elsewhere(make: Make, home: Path, root: Path) -> None:

@@ -42,6 +42,10 @@ class TourModel:
     def __init__(self, pause: float = 0.012) -> None:
         self._pause = pause
 
+    async def sees_images(self) -> bool:
+        """It reads; see `LanguageModel.sees_images`."""
+        return False
+
     async def complete(
         self,
         messages: Sequence[Message],

@@ -131,6 +131,13 @@ def test_the_prompt_arrives_as_the_protocol_says(
     assert (tool["tool_call_id"], tool["content"]) == ("c1", "a.txt")
 
 
+def test_which_models_see_images(shared_gateway: Any) -> None:
+    models = ["openai/gpt-4o", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro"]
+    assert [shared_gateway.sees_images(model) for model in models] == [True] * 3
+    blind = ["openai/gpt-3.5-turbo", "openai/scripted", "ollama/nobody-knows", "nonsense"]
+    assert [shared_gateway.sees_images(model) for model in blind] == [False] * 4
+
+
 def test_a_known_price_is_told_and_cached_tokens_cost_less(
     shared_gateway: Any, model_server: ModelServer
 ) -> None:

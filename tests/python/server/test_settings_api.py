@@ -31,6 +31,7 @@ async def test_settings_tell_their_origin(api: Any) -> None:
     assert with_origin(body["settings"]) == {
         "model": ("tour", "default"),
         "base_url": (None, "default"),
+        "vision": ("auto", "default"),
         "mode": ("agent", "default"),
         "isolation": ("auto", "default"),
         "step_limit": (100, "default"),
