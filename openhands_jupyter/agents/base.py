@@ -12,6 +12,7 @@ from uuid import uuid4
 import msgspec
 
 from ..events import Action, State
+from ..events.blobs import BlobStore
 from ..llm.base import Delta, LanguageModel, Message, Response, Tool
 
 
@@ -30,6 +31,8 @@ class Agent(ABC):
         Told each piece of a model response as it arrives.
     on_response
         Told each whole model response, and the seconds that it took.
+    blobs
+        What the events refer to, such as images; None where nothing is kept.
 
     Attributes
     ----------
@@ -45,9 +48,11 @@ class Agent(ABC):
         workspace: Path,
         on_delta: Callable[[Delta], None] = lambda delta: None,
         on_response: Callable[[Response, float], None] = lambda response, seconds: None,
+        blobs: BlobStore | None = None,
     ) -> None:
         self.llm = llm
         self.workspace = workspace
+        self.blobs = blobs
         self._on_delta = on_delta
         self._on_response = on_response
 

@@ -26,6 +26,7 @@ from ..events import (
 from ..llm.base import Message, Response, ToolCall
 from .base import Agent
 from .history import PromptHistory
+from .images import Drawn, Urls, in_view
 from .tools import TOOLS, descriptions, parse
 
 
@@ -41,6 +42,7 @@ class CodeActAgent(Agent):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._history = PromptHistory()
+        self._drawn = Drawn(self.blobs)
         self._planned: deque[Action] = deque()
         self._tools = descriptions()
 
@@ -55,10 +57,17 @@ class CodeActAgent(Agent):
             self._planned.clear()
         if not self._planned:
             system, _ = self.system_message(state)
-            messages = [Message(role="system", content=system), *self._history.messages()]
+            history = self._history.messages(await self._urls())
+            messages = [Message(role="system", content=system), *history]
             response = await self.complete(messages, self._tools)
             self._planned.extend(actions_of(response))
         return self._planned.popleft()
+
+    async def _urls(self) -> Urls | None:
+        """The images that the model is to see; None where it sees none, or there are none."""
+        if not self._history.images or not await self.llm.sees_images():
+            return None
+        return await self._drawn.urls(in_view(self._history.images))
 
     def _overtaken(self, state: State) -> bool:
         match next(filter(_is_of_agent, reversed(state.history)), None):

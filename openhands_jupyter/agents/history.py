@@ -24,6 +24,7 @@ from ..events import (
 )
 from ..llm.base import Message, ToolCall
 from .context import with_context
+from .images import PromptImage, Urls, image_message, images_of
 from .restored import note_of_replay, note_of_restore
 from .results import access_changed, refusal, result
 from .tools import arguments_of
@@ -43,20 +44,17 @@ class _Turn:
         self.calls: list[ToolCall] = []
         self.results: dict[str, str] = {}
         self.refusals: dict[str, list[str]] = {}
+        self.images: list[PromptImage] = []
 
-    def messages(self) -> list[Message]:
+    def messages(self, urls: Urls | None) -> list[Message]:
         head = Message(role="assistant", content=self.text, tool_calls=self.calls)
-        return [
-            head,
-            *(
-                Message(
-                    role="tool",
-                    tool_call_id=call.id,
-                    content=self._result(call.id),
-                )
-                for call in self.calls
-            ),
+        results = [
+            Message(role="tool", tool_call_id=call.id, content=self._result(call.id))
+            for call in self.calls
         ]
+        if urls is None or not self.images:
+            return [head, *results]
+        return [head, *results, image_message(self.images, urls)]
 
     def _result(self, call_id: str) -> str:
         told = [self.results.get(call_id, UNANSWERED), *self.refusals.get(call_id, [])]
@@ -68,9 +66,15 @@ class PromptHistory:
 
     Whatever the log holds, each call has exactly one result right after it, and the calls of one
     response stay together; providers refuse anything else.
+
+    Attributes
+    ----------
+    images
+        All among the results so far, oldest first; the results tell of each in words too.
     """
 
     def __init__(self) -> None:
+        self.images: list[PromptImage] = []
         self._seen = 0
         self._entries: list[_Turn | Message] = []
         self._latest: _Turn | None = None
@@ -84,12 +88,18 @@ class PromptHistory:
             self._add(event)
         self._seen = len(events)
 
-    def messages(self) -> list[Message]:
-        """The history as messages, oldest first."""
+    def messages(self, urls: Urls | None = None) -> list[Message]:
+        """The history as messages, oldest first.
+
+        Parameters
+        ----------
+        urls
+            The images that the model is to see; None for one that sees none.
+        """
         messages: list[Message] = []
         for entry in self._entries:
             if isinstance(entry, _Turn):
-                messages += entry.messages()
+                messages += entry.messages(urls)
             else:
                 messages.append(entry)
         return messages
@@ -115,6 +125,15 @@ class PromptHistory:
                 turn.refusals.setdefault(call_id, []).append(_refusal(event))
                 return
             turn.results[call_id] = result(event)
+            self._add_images(turn, call_id, event)
+
+    def _add_images(self, turn: _Turn, call_id: str, event: Event) -> None:
+        name = next(call.name for call in turn.calls if call.id == call_id)
+        for image in images_of(event):
+            label = f"{name}, {image.handle}"
+            shown = PromptImage(number=len(self.images), label=label, image=image)
+            self.images.append(shown)
+            turn.images.append(shown)
 
     def _add_user_message(self, event: UserMessageAction) -> None:
         """A message answers the agent's question, if it asked one with a tool call."""

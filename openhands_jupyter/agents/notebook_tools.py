@@ -71,7 +71,9 @@ class NbRead(Gated, kw_only=True):
         list[str],
         Meta(description="Ids, unique beginnings of ids (4+ characters), or '@12'; empty for all."),
     ] = []
-    outputs: OutputsShown = "summary"
+    outputs: Annotated[
+        OutputsShown, Meta(description="In full, the first images are there to be seen.")
+    ] = "summary"
     first_line: Line = 1
 
 
@@ -100,7 +102,9 @@ class ReadOutput(Gated, kw_only=True, rename={"form": "as"}):
     first_line: Annotated[Line, Meta(description="Line, or row of a table, to begin with.")] = 1
     lines: Annotated[Count, Meta(description="Lines or rows; 0 for all that fit.")] = 0
     grep: Annotated[str, Meta(description="Only lines with this text.")] = ""
-    form: OutputForm = "text"
+    form: Annotated[
+        OutputForm, Meta(description="As an image it is there to be seen, if you see images.")
+    ] = "text"
 
     def to_action(self) -> Action:
         return self.rate(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import singledispatch
+from itertools import count
 
 from ..events import (
     Blob,
@@ -30,6 +31,7 @@ from ..events import (
 from ..events.blobs import cut
 from ..events.shown import as_data, without_escapes
 from ..notebooks.showing.screen import settled
+from .images import image_in
 
 LIMIT = 30_000
 """Characters of one result that a model is shown."""
@@ -65,7 +67,7 @@ def _(event: CmdOutputObservation) -> str:
 
 @result.register
 def _(event: IPythonOutputObservation) -> str:
-    text = "".join(_output(output) for output in event.outputs)
+    text = _outputs(event.outputs)
     if event.input_requested is not None:
         text += f"\n(input() asked {event.input_requested!r}; nobody can answer it here.)"
     end = f"[interrupted: {event.interrupted}]" if event.interrupted else ""
@@ -74,7 +76,7 @@ def _(event: IPythonOutputObservation) -> str:
 
 @result.register
 def _(event: KernelCodeObservation) -> str:
-    text = _data("".join(_output(output) for output in event.outputs))
+    text = _data(_outputs(event.outputs))
     end = f"interrupted: {event.interrupted}" if event.interrupted else "ok"
     took = "" if event.seconds is None else f", {event.seconds:.1f} s"
     told = [f"[{end if event.ok or event.interrupted else 'error'}{took}, in the user's kernel]"]
@@ -198,15 +200,27 @@ def _data(text: str) -> str:
     return as_data(cut(without_escapes(text), LIMIT))
 
 
-def _output(output: Output) -> str:
-    """One output of a cell: its plainest form, and what else the person sees."""
+def _outputs(outputs: Sequence[Output]) -> str:
+    """What code displayed; images have the numbers that `images.images_of` calls them by."""
+    images = count(1)
+    return "".join(_output(output, images) for output in outputs)
+
+
+def _output(output: Output, images: Iterator[int]) -> str:
+    """One output: its plainest form, and what else the person sees."""
     if output.kind in ("stream", "error"):
         return settled(text_of(output.text)).rstrip("\n") + "\n"
     lines = []
     plain = output.data.get("text/plain")
     if plain is not None:
         lines.append(_mime_text(plain))
+    image = image_in(output)
+    if image is not None:
+        what = f"{image.media_type} output (image {next(images)})"
+        lines.append(f"[{what}, {image.size:,} bytes, shown to the person]")
     for mime, content in output.data.items():
+        if mime.startswith("image/") and image is not None:
+            continue
         if mime.startswith("image/"):
             lines.append(f"[{mime} output, {_size(content)} bytes, shown to the person]")
         elif plain is None:

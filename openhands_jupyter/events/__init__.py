@@ -50,6 +50,7 @@ from .event import (
     OpaqueEvent,
     Risk,
     RiskLevel,
+    ShownImage,
 )
 from .kernels import (
     KernelCodeAction,
@@ -199,6 +200,7 @@ __all__ = [
     "RiskLevel",
     "SandboxReleasedObservation",
     "SelectionContext",
+    "ShownImage",
     "State",
     "SystemMessageAction",
     "Task",

@@ -10,6 +10,7 @@ from collections import deque
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import msgspec
 
@@ -54,7 +55,7 @@ class BlobStore:
         self._unsynced: deque[Path] = deque()
 
     def put(self, content: bytes, media_type: str, preview: str = "") -> Blob:
-        """Keep `content`; the same content is kept once.
+        """Keep `content`; the same content is kept once. May be called on any thread.
 
         Raises
         ------
@@ -66,7 +67,8 @@ class BlobStore:
         # A file that the system lost part of in a crash is written again.
         if not (path.exists() and path.stat().st_size == len(content)):
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            partial = path.with_suffix(".partial")
+            # Two threads may keep the same at once.
+            partial = path.with_suffix(f".{uuid4().hex[:8]}.partial")
             try:
                 partial.write_bytes(content)
                 os.replace(partial, path)

@@ -133,6 +133,21 @@ class Blob(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="Blo
     preview: str = ""
 
 
+class ShownImage(msgspec.Struct, frozen=True, kw_only=True):
+    """An image that goes along with a text, for models that see images.
+
+    Attributes
+    ----------
+    handle
+        What the text calls it, such as ``out:c0ffee11/0``.
+    blob
+        Its bytes, as they were displayed.
+    """
+
+    handle: str
+    blob: Blob
+
+
 class OpaqueEvent(Event, frozen=True, kw_only=True, tag="OpaqueEvent"):
     """An event of a type that this version does not know, kept as it was written.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from .event import Action, Observation
+from .event import Action, Observation, ShownImage
 
 Delivery = Literal["tab", "room", "disk"]
 """The live model in a browser tab, a document that several people share, the file."""
@@ -302,11 +302,14 @@ class NotebookObservation(Observation, frozen=True, kw_only=True, tag=True):
         As the model is shown it: what is from the notebook stands there as data.
     read
         The cells that it has read whole with this.
+    images
+        The first of the images that the content tells of.
     """
 
     path: str
     content: str
     read: list[ReadCell] = []
+    images: list[ShownImage] = []
 
 
 class NotebookEditObservation(Observation, frozen=True, kw_only=True, tag=True):

@@ -30,6 +30,7 @@ from ..events import (
     ReadCell,
     State,
 )
+from ..events.blobs import BlobStore
 from ..events.notebooks import NotebookRead, NotebookWrite
 from ..notebooks.cells import Cell, new_cell, with_newlines
 from ..notebooks.changes import Change, InsertCell
@@ -38,7 +39,14 @@ from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.editing.readings import Readings
 from ..notebooks.provenance import KEY, Provenance
 from ..notebooks.revisions import cell_rev, notebook_rev, rev_of
-from ..notebooks.showing.texts import cells_text, list_text, outline_text, output_text, search_text
+from ..notebooks.showing.pictures import Picture, keep_pictures
+from ..notebooks.showing.texts import (
+    cells_text,
+    list_text,
+    outline_text,
+    output_shown,
+    search_text,
+)
 from ..notebooks.undo.kept import KeptEdit, KeptEdits
 from ..notebooks.undo.records import records
 from ..runtime.base import OutputCallback
@@ -63,6 +71,8 @@ class NotebookActions:
         Knows the secrets.
     kept
         Where what edits did is kept, so that it can be taken back.
+    blobs
+        Keeps the pictures that a model is shown.
     """
 
     def __init__(
@@ -73,6 +83,7 @@ class NotebookActions:
         session: str,
         masker: Masker,
         kept: KeptEdits,
+        blobs: BlobStore,
     ) -> None:
         self._notebooks = notebooks
         self._places = places
@@ -80,6 +91,7 @@ class NotebookActions:
         self._session = session
         self._masker = masker
         self._kept = kept
+        self._blobs = blobs
         self._readings = Readings()
         self._edits = NotebookEdits(self._readings, state, masker, kept)
         self._remember()
@@ -178,24 +190,28 @@ class NotebookActions:
         snapshot = await document.read()
         # What runs in the sandbox may have put a link in its place meanwhile.
         await self.open(path)
-        masker, read = self._masker, list[ReadCell]()
+        masker, read, pictures = self._masker, list[ReadCell](), list[Picture]()
         match action:
             case NotebookOutlineAction(first=first, limit=limit, query=query):
                 content = await asyncio.to_thread(
                     outline_text, snapshot, masker, first, limit, query
                 )
             case NotebookReadAction():
-                content, read = await asyncio.to_thread(self._read, action, snapshot)
+                content, read, pictures = await asyncio.to_thread(self._read, action, snapshot)
             case NotebookSearchAction():
                 content = await asyncio.to_thread(search_text, snapshot, action, masker)
             case NotebookOutputAction():
-                content = await asyncio.to_thread(output_text, snapshot, action, masker)
+                shown = await asyncio.to_thread(output_shown, snapshot, action, masker)
+                content, pictures = shown.text, shown.pictures
             case _:
                 raise TypeError(f"{type(action).__name__} is not about notebooks")
-        return NotebookObservation(path=path, content=content, read=read)
+        images = await asyncio.to_thread(keep_pictures, pictures, self._blobs, masker)
+        return NotebookObservation(path=path, content=content, read=read, images=images)
 
-    def _read(self, action: NotebookReadAction, snapshot: Snapshot) -> tuple[str, list[ReadCell]]:
-        content, shown = cells_text(
+    def _read(
+        self, action: NotebookReadAction, snapshot: Snapshot
+    ) -> tuple[str, list[ReadCell], list[Picture]]:
+        content, shown, pictures = cells_text(
             snapshot, action.cells, action.outputs, action.first_line, self._masker
         )
         whole = [
@@ -203,7 +219,7 @@ class NotebookActions:
             for cell in shown
             if self._readings.note_page(snapshot.path, cell.id, cell.rev, cell.source, cell.page)
         ]
-        return content, whole
+        return content, whole, pictures
 
     async def _list(self, action: NotebookListAction) -> str:
         notebooks, places = self._notebooks(), self._places

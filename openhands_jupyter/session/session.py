@@ -111,6 +111,7 @@ class Session:
             on_response=lambda response, seconds: self.controller.asking.on_response(
                 response, seconds
             ),
+            blobs=stream.blobs,
         )
         settings = config.settings
         self.network = SessionNetwork(stream, state, settings, config.locked, self._announce)
@@ -119,7 +120,9 @@ class Session:
         self._runtime = make_runtime(config, info, state, self.network.way_out, self._kernel_host)
         checkpoints = make_checkpointing(config, info, stream, state.files)
         places, kept = NotebookPlaces(config.root, workspace), KeptEdits(self._folder / "edits")
-        actions = NotebookActions(notebooks, places, state, info.id, stream.masker, kept)
+        actions = NotebookActions(
+            notebooks, places, state, info.id, stream.masker, kept, stream.blobs
+        )
         executors = (actions, kernel_executor(kernels, notebooks, places, settings.timeout))
         cells = TakingBack(kept, actions.open, places.shown, info.id)
         self.files = SessionFiles(stream, state.files, checkpoints, cells)

@@ -1745,6 +1745,8 @@ export interface ReplayObservation {
  *     As the model is shown it: what is from the notebook stands there as data.
  * read
  *     The cells that it has read whole with this.
+ * images
+ *     The first of the images that the content tells of.
  */
 export interface NotebookObservation {
   type: 'NotebookObservation';
@@ -1757,6 +1759,7 @@ export interface NotebookObservation {
   path: string;
   content: string;
   read?: ReadCell[];
+  images?: ShownImage[];
 }
 /**
  * A cell that the model has read whole, and the revision that it saw.
@@ -1764,6 +1767,20 @@ export interface NotebookObservation {
 export interface ReadCell {
   id: string;
   rev: string;
+}
+/**
+ * An image that goes along with a text, for models that see images.
+ *
+ * Attributes
+ * ----------
+ * handle
+ *     What the text calls it, such as ``out:c0ffee11/0``.
+ * blob
+ *     Its bytes, as they were displayed.
+ */
+export interface ShownImage {
+  handle: string;
+  blob: Blob;
 }
 /**
  * A notebook was changed, made or saved.

@@ -6,19 +6,26 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from ...events import Masker, ShownImage
+from ...events.blobs import BlobStore
 from ..cells import joined
 
-SEEN_BY_MODELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _SVG = "image/svg+xml"
+MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", _SVG)
+"""Of pictures that a model can be shown, the best first."""
+
 _PLOTLY = "application/vnd.plotly.v1+json"
 _VEGA = re.compile(r"application/vnd\.vega(lite)?\.v\d+(\.\d+)*\+json")
 _ALT = 200
 """Characters of a picture's description."""
+
+LARGEST = 20_000_000
+"""Bytes of a picture that is kept for a model."""
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +68,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
 
 def picture_of(data: Mapping[str, Any], metadata: Mapping[str, Any], handle: str) -> Picture | None:
     """The image of a mime bundle, if it holds one."""
-    for mime in (*SEEN_BY_MODELS, _SVG):
+    for mime in MEDIA_TYPES:
         text = joined(data.get(mime))
         if not text:
             continue
@@ -80,6 +87,37 @@ def picture_of(data: Mapping[str, Any], metadata: Mapping[str, Any], handle: str
             content=content,
         )
     return None
+
+
+def keep_pictures(
+    pictures: Sequence[Picture], blobs: BlobStore, masker: Masker
+) -> list[ShownImage]:
+    """What an event holds of pictures, so that models can be shown them, also later. Takes time.
+
+    Parameters
+    ----------
+    pictures
+        As they came with a text.
+    blobs
+        Those of the session.
+    masker
+        Knows the secrets: an SVG is text.
+
+    Raises
+    ------
+    OSError
+        When they cannot be written.
+    """
+    images = []
+    for picture in pictures:
+        content = picture.content
+        if len(content) > LARGEST:
+            continue
+        if picture.media_type == _SVG:
+            content = masker.text(content.decode()).encode()
+        blob = blobs.put(content, picture.media_type)
+        images.append(ShownImage(handle=picture.handle, blob=blob))
+    return images
 
 
 def chart_of(data: Mapping[str, Any]) -> str:
