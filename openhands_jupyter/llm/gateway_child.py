@@ -148,6 +148,8 @@ class GatewayChild:
 
     def kill(self) -> None:
         """End the process and all that it started, at once."""
+        # Before its end has been seen, nothing more may be handed to it.
+        self.alive = False
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -169,7 +171,6 @@ class GatewayChild:
         with suppress(ConnectionError, ValueError, msgspec.MsgspecError):
             while data := await reader.readline():
                 self._take(data)
-        self.alive = False
         self._writer.close()
         self.kill()
         status = await self._process.wait()
