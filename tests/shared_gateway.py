@@ -1,7 +1,7 @@
 """A pytest plugin: one model gateway for all tests, as loading LiteLLM takes seconds each time.
 
 What a gateway itself does, from its start to its end, is tested with one of the test's own; and
-tests of whole servers and of the command line have theirs.
+servers in a process of their own and the command line have theirs.
 """
 
 from __future__ import annotations

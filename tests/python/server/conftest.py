@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from api_client import Answer, Stream, answer_of
 from kernel_client import KernelClient
+from shared_gateway import SharedGateway
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 from waiting import PATIENCE
@@ -28,6 +29,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "openhands-home"
     monkeypatch.setenv("OPENHANDS_HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def shared_models(shared_gateway: SharedGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server ask models through the gateway of all tests, which is loaded already."""
+    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ async def test_what_is_risky_waits_for_the_person(api: Any, connect: Any) -> Non
         assert (stale.status, stale.body["code"]) == (409, "confirmation_stale")
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("shared_models")
 @pytest.mark.parametrize(
     ("model", "code", "mentions"),
     [

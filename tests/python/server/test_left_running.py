@@ -11,7 +11,7 @@ from waiting import wait_until
 
 from openhands_jupyter.runtime import commands
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.sandbox, pytest.mark.usefixtures("shared_models")]
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,11 @@ from openhands_jupyter.runtime import rest
 from openhands_jupyter.runtime.docker.sweep import SANDBOX
 from openhands_jupyter.session import Session
 
-pytestmark = [pytest.mark.docker, pytest.mark.sandbox]
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.sandbox,
+    pytest.mark.usefixtures("shared_models"),
+]
 
 SECONDS = 0.3
 LABELLED = {"label": SANDBOX}

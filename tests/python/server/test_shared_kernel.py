@@ -17,7 +17,7 @@ from openhands_jupyter.session import Session
 
 LONG = "import time; open('begun', 'w').close(); time.sleep(600)"
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.usefixtures("shared_models")]
 
 
 @pytest.fixture
