@@ -18,6 +18,7 @@ from ..events import (
     NotebookReadAction,
     NotebookSaveAction,
     NotebookSearchAction,
+    NotebookUndoAction,
 )
 from ..events.notebooks import OutputForm, OutputsShown, SearchedIn
 from ..notebooks.editing.operations import Operation
@@ -195,6 +196,21 @@ class NbSave(Gated, kw_only=True):
     path: Notebook
 
 
+class NbUndo(Gated, kw_only=True):
+    name = "nb_undo"
+    description = (
+        "Take back edits of your own in a notebook: the one whose undo token you name, else all of "
+        "your last turn that edited it. It is done on the notebook as it is now, and what the user "
+        "wrote since stays: a cell in which both changed the same lines is left alone, and told. "
+        "Outputs that an edit cleared come back; what code did when it ran is not undone."
+    )
+    action_type = NotebookUndoAction
+
+    path: Notebook
+    token: Annotated[Count, Meta(description="Undo token from the result of an edit.")] = 0
+    why: Annotated[str, Meta(description="The purpose, in a sentence for the user.")] = ""
+
+
 TOOLS: tuple[type[ToolArguments], ...] = (
     NbList,
     NbOutline,
@@ -204,4 +220,5 @@ TOOLS: tuple[type[ToolArguments], ...] = (
     NbEdit,
     NbCreate,
     NbSave,
+    NbUndo,
 )

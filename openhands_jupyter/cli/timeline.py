@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import singledispatchmethod
 
 from ..agents.results import access_changed, refusal, text_of
@@ -37,6 +38,7 @@ from ..events import (
     KernelCodeObservation,
     KernelInspectAction,
     KernelObservation,
+    LeftCell,
     NetworkAccessAction,
     NetworkRefusedObservation,
     NoCheckpointObservation,
@@ -51,6 +53,7 @@ from ..events import (
     NotebookRestored,
     NotebookSaveAction,
     NotebookSearchAction,
+    NotebookUndoAction,
     Output,
     RejectAction,
     ReplayObservation,
@@ -187,8 +190,10 @@ class Timeline:
         self._head(event, f"Reads an output in the notebook {event.path}: {event.handle}")
 
     @_show.register
-    def _(self, event: NotebookEditAction) -> None:
-        self._head(event, f"Edits the notebook {event.path}. {event.why}".rstrip())
+    def _(self, event: NotebookEditAction | NotebookUndoAction) -> None:
+        undoes = isinstance(event, NotebookUndoAction)
+        what = "Takes edits back in" if undoes else "Edits"
+        self._head(event, f"{what} the notebook {event.path}. {event.why}".rstrip())
         for cell in event.cells:
             notes = f" ({'; '.join(cell.notes)})" if cell.notes else ""
             self._block("", f"{cell.id}: {cell.what}{notes}")
@@ -257,9 +262,11 @@ class Timeline:
             self._block("", f"Not restored: {notebook.path}: {notebook.problem}", "red")
             return
         self._block("", f"{notebook.path}: {len(notebook.cells)} cells are as before")
-        for left in notebook.left:
-            text = f"Left alone: {notebook.path}, cell {left.id}: {left.why}"
-            self._block("", text, "yellow")
+        self._left(notebook.path, notebook.left)
+
+    def _left(self, path: str, cells: Iterable[LeftCell]) -> None:
+        for left in cells:
+            self._block("", f"Left alone: {path}, cell {left.id}: {left.why}", "yellow")
 
     @_show.register
     def _(self, event: ReplayObservation) -> None:
@@ -341,6 +348,7 @@ class Timeline:
         rejected = f", {len(event.rejected)} rejected" if event.rejected else ""
         told = f"Notebook {event.path}: {len(event.cells)} cells edited{rejected}"
         self._head(event, told, "dim")
+        self._left(event.path, event.left)
 
     @_show.register
     def _(self, event: UserRejectObservation) -> None:

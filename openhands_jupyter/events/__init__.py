@@ -77,6 +77,7 @@ from .notebooks import (
     NotebookRestored,
     NotebookSaveAction,
     NotebookSearchAction,
+    NotebookUndoAction,
     ReadCell,
 )
 from .observations import (
@@ -189,6 +190,7 @@ __all__ = [
     "NotebookRestored",
     "NotebookSaveAction",
     "NotebookSearchAction",
+    "NotebookUndoAction",
     "Observation",
     "OpaqueEvent",
     "Output",

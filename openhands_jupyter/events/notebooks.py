@@ -272,6 +272,34 @@ class NotebookSaveAction(Action, frozen=True, kw_only=True, tag=True):
     delivery: Delivery | None = None
 
 
+class NotebookUndoAction(Action, frozen=True, kw_only=True, tag=True):
+    """Take back edits that the agent made in a notebook; what somebody wrote since stays.
+
+    Attributes
+    ----------
+    token
+        Id of the action that made the edit; 0 for those of the last turn that edited the notebook.
+    why
+        The purpose, for the person.
+    edits
+        Ids of the actions that are meant, found out before the person is asked.
+    cells, left
+        What becomes of each cell, and what is left alone, planned then too.
+    delivery
+        As with a `NotebookEditAction`.
+    """
+
+    runnable: ClassVar[bool] = True
+
+    path: str
+    token: int = 0
+    why: str = ""
+    edits: list[int] = []
+    cells: list[CellEdit] = []
+    left: list[LeftCell] = []
+    delivery: Delivery | None = None
+
+
 NotebookRead = (
     NotebookListAction
     | NotebookOutlineAction
@@ -281,7 +309,7 @@ NotebookRead = (
 )
 """What looks at notebooks and changes nothing."""
 
-NotebookWrite = NotebookEditAction | NotebookCreateAction | NotebookSaveAction
+NotebookWrite = NotebookEditAction | NotebookCreateAction | NotebookSaveAction | NotebookUndoAction
 
 
 class ReadCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -325,6 +353,8 @@ class NotebookEditObservation(Observation, frozen=True, kw_only=True, tag=True):
         What was done.
     rejected
         Ids of the cells whose part of the edit the person rejected.
+    left
+        What was left alone where edits were taken back.
     content
         What the model is told.
     """
@@ -334,4 +364,5 @@ class NotebookEditObservation(Observation, frozen=True, kw_only=True, tag=True):
     nb_rev: str
     cells: list[CellEdit] = []
     rejected: list[str] = []
+    left: list[LeftCell] = []
     content: str = ""

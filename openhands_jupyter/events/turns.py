@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 from .actions import RewindAction, UndoAction
 from .event import Event
-from .notebooks import NotebookCreateAction, NotebookEditAction, NotebookEditObservation
+from .notebooks import (
+    NotebookCreateAction,
+    NotebookEditAction,
+    NotebookEditObservation,
+    NotebookUndoAction,
+)
 from .observations import (
     AgentStateChangedObservation,
     CheckpointObservation,
@@ -123,6 +128,10 @@ class FileHistory:
         end = None if until is None else bisect_left(self.edits, until)
         return self.edits[bisect_left(self.edits, event) : end]
 
+    def is_of_person(self, event: int) -> bool:
+        """Whether an event is an undo or a rewind."""
+        return event in self._undoing
+
     def before(self, event: int) -> str | None:
         """The checkpoint of the files as they were before an event; None if there is none."""
         after = next((n for n, mark in enumerate(self.marks) if mark.action >= event), None)
@@ -149,7 +158,7 @@ class FileHistory:
                 self._note_edit(cause, sum(len(notebook.cells) for notebook in event.notebooks))
                 self._close(cause, event.checkpoint, event.restored + event.removed)
                 self._note_undone(action)
-            case NotebookEditAction() | NotebookCreateAction():
+            case NotebookEditAction() | NotebookCreateAction() | NotebookUndoAction():
                 self.edits.append(event.id)
             case NotebookEditObservation(cause=int(cause)) if event.cells:
                 self._note_edit(cause, len(event.cells))

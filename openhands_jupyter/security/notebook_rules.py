@@ -8,6 +8,7 @@ from ..events import (
     NotebookEditAction,
     NotebookListAction,
     NotebookSaveAction,
+    NotebookUndoAction,
 )
 from ..events.notebooks import NotebookRead, NotebookWrite
 from .scene import Scene
@@ -15,7 +16,7 @@ from .scene import Scene
 
 def is_open(action: Action) -> bool:
     """Whether an action changes or saves a notebook that a person has open."""
-    if not isinstance(action, NotebookEditAction | NotebookSaveAction):
+    if not isinstance(action, NotebookEditAction | NotebookSaveAction | NotebookUndoAction):
         return False
     return action.delivery in ("tab", "room")
 
@@ -32,6 +33,10 @@ def check_notebook(scene: Scene, action: NotebookRead | NotebookWrite) -> None:
             _write(scene, path)
             if is_open(action):
                 scene.add("medium", "Saves a notebook that you have open, as it is", path)
+        case NotebookUndoAction():
+            _write(scene, path)
+            if is_open(action):
+                scene.add("medium", "Changes a notebook that you have open", path)
         case NotebookEditAction():
             _check_edit(scene, action, path)
         case _:

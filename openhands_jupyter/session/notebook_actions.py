@@ -26,6 +26,7 @@ from ..events import (
     NotebookReadAction,
     NotebookSaveAction,
     NotebookSearchAction,
+    NotebookUndoAction,
     Observation,
     ReadCell,
     State,
@@ -52,6 +53,7 @@ from ..notebooks.undo.records import records
 from ..runtime.base import OutputCallback
 from .notebook_edits import NotebookEdits
 from .notebook_places import NotebookPlaces, out_of_workspace
+from .notebook_undos import NotebookUndos
 
 
 class NotebookActions:
@@ -94,17 +96,24 @@ class NotebookActions:
         self._blobs = blobs
         self._readings = Readings()
         self._edits = NotebookEdits(self._readings, state, masker, kept)
+        self._undos = NotebookUndos(self._readings, state, masker, kept)
         self._remember()
 
     def _remember(self) -> None:
         """Know again what was read before a restart; sources are not needed for that."""
+        undos = set()
         for event in self._state.history:
+            if isinstance(event, NotebookUndoAction):
+                undos.add(event.id)
             if not isinstance(event, NotebookObservation | NotebookEditObservation):
                 continue
             path = self._places.contents_path(event.path) or ""
             if isinstance(event, NotebookObservation):
                 for cell in event.read:
                     self._readings.note(path, cell.id, cell.rev)
+                continue
+            if event.cause in undos:
+                # What is back has to be read again.
                 continue
             for edit in event.cells:
                 rev = rev_of(edit.cell_type, edit.after or "")
@@ -122,6 +131,10 @@ class NotebookActions:
                     document = await self.open(action.path)
                     place = await asyncio.to_thread(self._places.find, action.path)
                     return await self._edits.prepare(action, document, place.in_workspace)
+                case NotebookUndoAction():
+                    document = await self.open(action.path)
+                    path = self._places.absolute(action.path)
+                    return await self._undos.prepare(action, path, document)
                 case NotebookSaveAction():
                     document = await self.open(action.path)
                     return msgspec.structs.replace(action, delivery=document.delivery)
@@ -143,6 +156,10 @@ class NotebookActions:
                     document = await self._open_as_judged(action)
                     path, provenance = self._places.absolute(action.path), self._provenance(action)
                     return await self._edits.make(action, path, document, provenance)
+                case NotebookUndoAction():
+                    document = await self._open_as_judged(action)
+                    path = self._places.absolute(action.path)
+                    return await self._undos.make(action, path, document)
                 case NotebookCreateAction():
                     return await self._create(action)
                 case NotebookSaveAction():
@@ -166,7 +183,9 @@ class NotebookActions:
             raise out_of_workspace(path)
         return document
 
-    async def _open_as_judged(self, action: NotebookEditAction | NotebookSaveAction) -> Document:
+    async def _open_as_judged(
+        self, action: NotebookEditAction | NotebookSaveAction | NotebookUndoAction
+    ) -> Document:
         """The notebook, open or not as it was when the gate and the person judged the action."""
         document = await self.open(action.path)
         if (document.delivery == "disk") != (action.delivery == "disk"):

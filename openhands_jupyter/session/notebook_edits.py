@@ -12,6 +12,7 @@ from ..errors import Conflict, Invalid
 from ..events import (
     Action,
     CellEdit,
+    Delivery,
     Masker,
     NotebookEditAction,
     NotebookEditObservation,
@@ -35,7 +36,7 @@ from ..notebooks.undo.kept import KeptEdits
 MOST_STALE = 30
 """Stale cells that are told of one edit."""
 
-_WHERE = {
+_WHERE: dict[Delivery, str] = {
     "tab": "Made in the notebook that the person has open; it is not saved yet.",
     "room": "Made in the notebook that people share.",
     "disk": "Written to the file.",
@@ -164,14 +165,14 @@ class NotebookEdits:
         result = await self._deliver(action.id, path, document, before, change, operations)
         made = msgspec.structs.replace(made, nb_rev=result.nb_rev)
         self._note(document.path, made, result)
-        content = await asyncio.to_thread(self._told, document, made, before, decided)
+        told = await asyncio.to_thread(self._told, document, made, before, decided)
         return NotebookEditObservation(
             path=action.path,
             delivery=document.delivery,
             nb_rev=result.nb_rev,
             cells=made.edits(),
             rejected=decided.rejected,
-            content=content,
+            content=f"{told}\n{told_token(action.id)}",
         )
 
     async def _plan(
@@ -261,7 +262,7 @@ class NotebookEdits:
     def _told(self, document: Document, made: Plan, before: Snapshot, decided: _Decided) -> str:
         """What the agent is told of an edit that was made."""
         masked: Plan = self._masker.value(made)
-        told = [_WHERE[document.delivery], as_data(masked.told()).rstrip()]
+        told = [told_way(document.delivery), as_data(masked.told()).rstrip()]
         if decided.rejected:
             rejected = ", ".join(decided.rejected)
             told.append(f"The person rejected these cells, which stay as they were: {rejected}.")
@@ -271,6 +272,16 @@ class NotebookEdits:
         if stale := _stale(made, before):
             told.append(f"Stale now, because they use what was changed: {stale}.")
         return "\n".join(told)
+
+
+def told_way(delivery: Delivery) -> str:
+    """What an agent is told of the way in which a notebook was changed."""
+    return _WHERE[delivery]
+
+
+def told_token(event: int) -> str:
+    """By what an agent can take back what it did to a notebook with an action."""
+    return f"Undo token: {event}."
 
 
 def _stale(made: Plan, before: Snapshot) -> str:

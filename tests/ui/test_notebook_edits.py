@@ -143,3 +143,73 @@ def test_some_cells_are_approved_one_in_other_words_and_all_is_undone(
     page.locator(".jp-Notebook .jp-Cell").first.click()
     notebooks.execute("notebook:undo-cell-action")
     notebooks.wait_for(lambda: sources(notebooks) == SOURCES)
+
+    _undo_from_the_panel(notebooks, panel, model)
+
+
+def _undo_from_the_panel(notebooks: Notebooks, panel: Panel, model: ModelServer) -> None:
+    """The agent edits again, the person types since, and takes the agent's turn back."""
+    page = notebooks.page
+    larger = "total = max(prices)\nprint(total)"
+    ops = [
+        {"op": "replace", "id": LOAD["id"], "expect_rev": rev(LOAD), "source": BETTER},
+        {"op": "replace", "id": TOTAL["id"], "expect_rev": rev(TOTAL), "source": larger},
+        {"op": "insert", "type": "markdown", "source": TITLE, "after": TOTAL["id"]},
+    ]
+    model.play(
+        call("nb_read", path=PATH),
+        call("nb_edit", path=PATH, ops=ops),
+        call("finish", message="Done."),
+    )
+    panel.send("Once more")
+    panel.card.get_by_role("button", name="Approve").click(timeout=PATIENCE * 1000)
+    end = panel.log.get_by_role("region", name="3 cells edited")
+    expect(end).to_be_visible(timeout=PATIENCE * 1000)
+    marks = page.locator(".jp-Notebook").get_by_role("img", name="Changed by the OpenHands agent")
+    expect(marks).to_have_count(3)
+
+    # In the line that the agent changed, in another line of a cell that it changed, in a new cell.
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    for number, keys, typed in ((0, "Control+Home", "my_"), (1, "Control+End", "\n# mine")):
+        cells.nth(number).locator(".cm-content").click()
+        page.keyboard.press(keys)
+        page.keyboard.type(typed)
+    mine = [f"my_{BETTER}", f"{larger}\n# mine", TITLE, SOURCES[2]]
+    notebooks.wait_for(lambda: sources(notebooks) == mine)
+
+    # What would go back is shown first, in a narrow window too, and the keyboard gets everywhere.
+    page.set_viewport_size({"width": 320, "height": 600})
+    end.get_by_role("button", name="Undo").press("Enter")
+    dialog = page.get_by_role("dialog")
+    shown = dialog.get_by_role("region", name=f"Cells of {PATH}")
+    cell = shown.get_by_role("listitem").filter(has_text="code cell @1 is changed back")
+    expect(cell.locator(".cm-deletedChunk")).to_contain_text("max")
+    expect(shown).to_contain_text("The new Markdown cell is removed")
+    expect(shown).to_contain_text("1 cell is left as it is: ")
+    expect(shown).to_contain_text("Somebody changed the same lines since.")
+    shown.get_by_text("Show both").press("Enter")
+    expect(shown.get_by_label(f"Both of {LOAD['id']}")).to_contain_text("my_prices")
+    assert dialog.evaluate(OVERFLOWING) == []
+    page.screenshot(path="test-results/notebook-undo-asked.png")
+    dialog.get_by_role("button", name="Undo").press("Enter")
+    page.set_viewport_size({"width": 1280, "height": 720})
+
+    row = panel.log.get_by_role("region", name="Undo of changes")
+    expect(row).to_contain_text("is changed back", timeout=PATIENCE * 1000)
+    expect(end).to_contain_text("Undone")
+    undone = [f"my_{BETTER}", "total = sum(prices)\nprint(total)\n# mine", SOURCES[2]]
+    assert sources(notebooks) == undone
+    expect(marks).to_have_count(1)
+    page.screenshot(path="test-results/notebook-undo-made.png")
+
+    # It is one step of the notebook's own undo, and can be taken back from the panel as well.
+    cells.first.locator(".jp-InputPrompt").click()
+    notebooks.execute("notebook:undo-cell-action")
+    notebooks.wait_for(lambda: sources(notebooks) == mine)
+    notebooks.execute("notebook:redo-cell-action")
+    notebooks.wait_for(lambda: sources(notebooks) == undone)
+    row.get_by_role("button", name="Take back").click()
+    dialog.get_by_role("button", name="Undo").click()
+    expect(row.first).to_contain_text("Undone", timeout=PATIENCE * 1000)
+    assert sources(notebooks) == mine
+    expect(marks).to_have_count(3)

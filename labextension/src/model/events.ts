@@ -31,6 +31,7 @@ export type Action =
   | NotebookEditAction
   | NotebookCreateAction
   | NotebookSaveAction
+  | NotebookUndoAction
   | KernelCodeAction
   | KernelInspectAction;
 export type Observation =
@@ -973,6 +974,69 @@ export interface NotebookSaveAction {
   delivery?: ('disk' | 'room' | 'tab') | null;
 }
 /**
+ * Take back edits that the agent made in a notebook; what somebody wrote since stays.
+ *
+ * Attributes
+ * ----------
+ * token
+ *     Id of the action that made the edit; 0 for those of the last turn that edited the notebook.
+ * why
+ *     The purpose, for the person.
+ * edits
+ *     Ids of the actions that are meant, found out before the person is asked.
+ * cells, left
+ *     What becomes of each cell, and what is left alone, planned then too.
+ * delivery
+ *     As with a `NotebookEditAction`.
+ */
+export interface NotebookUndoAction {
+  type: 'NotebookUndoAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  token?: number;
+  why?: string;
+  edits?: number[];
+  cells?: CellEdit[];
+  left?: LeftCell[];
+  delivery?: ('disk' | 'room' | 'tab') | null;
+}
+/**
+ * A cell that an undo leaves as it is.
+ *
+ * Attributes
+ * ----------
+ * reason, why
+ *     Why, as a word and as a sentence for the person.
+ * source
+ *     As it is now; None where there is no such cell.
+ * both
+ *     What it would be and what it is, so that a person can choose: with marks as Git has them
+ *     where lines clash, else as a diff of what was changed since. Empty where there is nothing
+ *     to choose from.
+ */
+export interface LeftCell {
+  id: string;
+  reason:
+    | 'changed'
+    | 'clash'
+    | 'exists'
+    | 'gone'
+    | 'linked'
+    | 'not_allowed'
+    | 'not_kept';
+  why: string;
+  source?: string | null;
+  both?: string;
+}
+/**
  * Run code in the kernel of a notebook, beside the person's own names.
  *
  * Attributes
@@ -1685,34 +1749,6 @@ export interface NotebookRestored {
   problem?: string;
 }
 /**
- * A cell that an undo leaves as it is.
- *
- * Attributes
- * ----------
- * reason, why
- *     Why, as a word and as a sentence for the person.
- * source
- *     As it is now; None where there is no such cell.
- * both
- *     What it would be and what it is, so that a person can choose: with marks as Git has them
- *     where lines clash, else as a diff of what was changed since. Empty where there is nothing
- *     to choose from.
- */
-export interface LeftCell {
-  id: string;
-  reason:
-    | 'changed'
-    | 'clash'
-    | 'exists'
-    | 'gone'
-    | 'linked'
-    | 'not_allowed'
-    | 'not_kept';
-  why: string;
-  source?: string | null;
-  both?: string;
-}
-/**
  * Earlier cells were run again in the new kernel, as the rewind in ``cause`` asked for.
  *
  * Attributes
@@ -1795,6 +1831,8 @@ export interface ShownImage {
  *     What was done.
  * rejected
  *     Ids of the cells whose part of the edit the person rejected.
+ * left
+ *     What was left alone where edits were taken back.
  * content
  *     What the model is told.
  */
@@ -1811,6 +1849,7 @@ export interface NotebookEditObservation {
   nb_rev: string;
   cells?: CellEdit[];
   rejected?: string[];
+  left?: LeftCell[];
   content?: string;
 }
 /**

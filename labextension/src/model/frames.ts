@@ -138,6 +138,7 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   NotebookReadAction: true,
   NotebookSaveAction: true,
   NotebookSearchAction: true,
+  NotebookUndoAction: true,
   CmdOutputObservation: true,
   IPythonOutputObservation: true,
   FileReadObservation: true,

@@ -34,6 +34,7 @@ import type {
   NotebookReadAction,
   NotebookSaveAction,
   NotebookSearchAction,
+  NotebookUndoAction,
   ChangeSettingsAction,
   ReplayObservation,
   RewindAction,
@@ -56,7 +57,8 @@ export type NotebookAction =
   | NotebookOutputAction
   | NotebookReadAction
   | NotebookSaveAction
-  | NotebookSearchAction;
+  | NotebookSearchAction
+  | NotebookUndoAction;
 
 /**
  * What the agent does with kernels by means of the server.

@@ -53,6 +53,11 @@ export function describeNotebookAction(
         verb: trans.__('Make the notebook'),
         object: revealOnOneLine(action.path)
       };
+    case 'NotebookUndoAction':
+      return {
+        verb: trans.__('Take edits back in'),
+        object: revealOnOneLine(action.path)
+      };
     case 'NotebookSaveAction':
       return { verb: trans.__('Save'), object: revealOnOneLine(action.path) };
   }

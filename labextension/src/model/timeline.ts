@@ -179,6 +179,7 @@ export class Timeline {
       case 'NotebookReadAction':
       case 'NotebookSaveAction':
       case 'NotebookSearchAction':
+      case 'NotebookUndoAction':
         return {
           ...base,
           kind: 'action',

@@ -12,6 +12,7 @@ import type { RunnableAction } from '../model/items';
 import { CellEdits, Why } from './celledits';
 import { Code } from './code';
 import { Diff } from './diff';
+import { NotebookRestores } from './notebookrestores';
 import { useServices } from './services';
 import { StoredNote } from './stored';
 
@@ -73,6 +74,13 @@ export function ActionBody(props: {
           {action.cells && (
             <CellEdits path={action.path} cells={action.cells} />
           )}
+        </>
+      );
+    case 'NotebookUndoAction':
+      return (
+        <>
+          {action.why && <Why text={action.why} />}
+          <NotebookRestores notebooks={[action]} />
         </>
       );
     case 'NotebookCreateAction':

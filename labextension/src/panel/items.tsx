@@ -375,6 +375,7 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'NotebookOutputAction':
     case 'NotebookReadAction':
     case 'NotebookSaveAction':
+    case 'NotebookUndoAction':
       return notebookIcon;
   }
 }

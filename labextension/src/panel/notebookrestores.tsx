@@ -7,7 +7,9 @@ import { Fold } from './fold';
 import { useServices } from './services';
 
 interface INotebooksProps {
-  notebooks: readonly NotebookRestored[];
+  notebooks: readonly (Pick<NotebookRestored, 'cells' | 'left' | 'path'> & {
+    problem?: string;
+  })[];
   /** Whether it was done, so that cells can be looked at. */
   done?: boolean;
 }

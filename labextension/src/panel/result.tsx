@@ -18,6 +18,7 @@ import { Code } from './code';
 import { Diff } from './diff';
 import { Fold } from './fold';
 import { TerminalText } from './mime';
+import { NotebookRestores } from './notebookrestores';
 import { Outputs, textOf } from './outputs';
 import { useServices } from './services';
 import { StoredNote } from './stored';
@@ -120,6 +121,14 @@ function EditedCells(props: {
   result: NotebookEditObservation;
 }): JSX.Element {
   const { action, result } = props;
+  if (action.type === 'NotebookUndoAction') {
+    return (
+      <>
+        {action.why && <Why text={action.why} />}
+        <NotebookRestores notebooks={[result]} done />
+      </>
+    );
+  }
   return (
     <>
       {action.type === 'NotebookEditAction' && action.why && (

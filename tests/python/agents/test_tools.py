@@ -29,6 +29,7 @@ from openhands_jupyter.events import (
     NotebookReadAction,
     NotebookSaveAction,
     NotebookSearchAction,
+    NotebookUndoAction,
     Task,
     TaskTrackingAction,
 )
@@ -118,6 +119,11 @@ CALLS = [
         NotebookCreateAction(path="a.ipynb", kernel="ir", cells=[NewCell(type="raw", source="x")]),
     ),
     ("nb_save", {"path": "a.ipynb"}, NotebookSaveAction(path="a.ipynb")),
+    (
+        "nb_undo",
+        {"path": "a.ipynb", "token": 7, "why": "It was wrong."},
+        NotebookUndoAction(path="a.ipynb", token=7, why="It was wrong."),
+    ),
     ("think", {"thought": "hm"}, AgentThinkAction(thought="hm")),
     (
         "update_plan",

@@ -43,6 +43,7 @@ from openhands_jupyter.events import (
     NotebookReadAction,
     NotebookSaveAction,
     NotebookSearchAction,
+    NotebookUndoAction,
     Observation,
     OpaqueEvent,
     State,
@@ -69,6 +70,7 @@ RUNNABLE: list[Action] = [
     NotebookOutputAction(path="x", handle="out:x/0"),
     NotebookReadAction(path="x"),
     NotebookSaveAction(path="x"),
+    NotebookUndoAction(path="x"),
     NotebookSearchAction(path="x", pattern="x"),
 ]
 ANSWERS: list[Observation] = [

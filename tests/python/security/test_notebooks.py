@@ -16,6 +16,7 @@ from openhands_jupyter.events import (
     NotebookListAction,
     NotebookReadAction,
     NotebookSaveAction,
+    NotebookUndoAction,
     RiskLevel,
 )
 from openhands_jupyter.security import Gate, risk
@@ -38,6 +39,9 @@ DELETE = NotebookEditAction(
 MERGE = NotebookEditAction(
     path="a.ipynb", operations=[{"op": "merge"}], delivery="disk", cells=GONE
 )
+UNDO_CLOSED = NotebookUndoAction(path="a.ipynb", cells=GONE, delivery="disk")
+UNDO_OPEN = NotebookUndoAction(path="a.ipynb", cells=GONE, delivery="tab")
+UNDO_OUTSIDE = NotebookUndoAction(path="../a.ipynb", delivery="room")
 SAVE_OPEN = NotebookSaveAction(path="a.ipynb", delivery="tab")
 
 
@@ -54,6 +58,9 @@ SAVE_OPEN = NotebookSaveAction(path="a.ipynb", delivery="tab")
         (EDIT_OUTSIDE, "high", "ask", "ask", "ask"),
         (DELETE, "high", "refuse", "ask", "run"),
         (MERGE, "low", "refuse", "run", "run"),
+        (UNDO_CLOSED, "low", "refuse", "run", "run"),
+        (UNDO_OPEN, "medium", "ask", "ask", "run"),
+        (UNDO_OUTSIDE, "high", "ask", "ask", "ask"),
         (SAVE_OPEN, "medium", "ask", "ask", "run"),
     ],
 )

@@ -31,7 +31,12 @@ from notebook_sessions import (
 from session_tools import SECRET, events, until
 from undo_tools import answer_to, turn_end, undo
 
-from openhands_jupyter.events import ErrorObservation, FilesRestoredObservation
+from openhands_jupyter.events import (
+    ErrorObservation,
+    FilesRestoredObservation,
+    NotebookEditObservation,
+    NotebookUndoAction,
+)
 from openhands_jupyter.server.base import Services
 
 pytestmark = pytest.mark.sandbox
@@ -229,3 +234,74 @@ async def test_notebooks_that_are_gone_broken_or_new_are_a_matter_of_files(
     assert not (file.parent / "new.ipynb").exists()
     assert [one.path for one in done.notebooks] == ["taken.ipynb"]
     assert cells_in(taken) == [code("mine", "typed")]
+
+
+async def test_the_agent_takes_an_edit_of_its_own_back(
+    begin: Begin, open_tab: OpenTab, file: Path, model_server: ModelServer
+) -> None:
+    replace = {"op": "replace", "id": "third-cell", "expect_rev": rev(THIRD), "source": "pass"}
+    model_server.play(READ, edit(PATCH), edit(replace, INSERT), DONE)
+    async with open_tab(PATH, USUAL) as tab:
+        session = await begin(mode="auto")
+        await until(session, "finished")
+        first, second = events(session, NotebookEditObservation)
+        assert isinstance(first, NotebookEditObservation)
+        assert f"Undo token: {first.cause}." in first.content
+        edited = list(tab.cells)
+        again = {"op": "patch", "id": "third-cell", "old": "pass", "new": "1"}
+
+        # One edit by its token, seen before it is done; what is back has to be read again.
+        tab.type_into("second-cell", "typed")
+        session.change_settings(mode="agent")
+        undo_second = call("nb_undo", path=NAME, token=second.cause, why="Too short.")
+        model_server.play(
+            call("nb_undo", path=NAME, token=1),
+            undo_second,
+            edit({**again, "expect_rev": rev(THIRD), "old": "print"}),
+            DONE,
+        )
+        id = session.send_message("Take the last one back")
+        waiting = await until(session, "awaiting_user_confirmation", after=id)
+        action = session.stream.read(after=(waiting.cause or 0) - 1, limit=1)[0]
+        assert isinstance(action, NotebookUndoAction)
+        assert (action.delivery, action.edits) == ("tab", [second.cause])
+        fates = {cell.what for cell in action.cells}
+        assert (fates, action.left) == ({"changed", "deleted"}, [])
+        assert action.risk and action.risk.level == "medium"
+        session.confirm(action.id, "approve")
+        await until(session, "finished", after=action.id)
+        assert [cell["id"] for cell in tab.cells] == [cell["id"] for cell in USUAL["cells"]]
+        assert tab.cell("third-cell") == THIRD
+        assert tab.cell("first-cell")["source"] == "x = 2\n"
+        assert tab.cell("second-cell")["source"] == "typed"
+        done = events(session, NotebookEditObservation)[-1]
+        assert isinstance(done, NotebookEditObservation) and done.cause == action.id
+        assert len(done.cells) == 2
+        codes = [e.code for e in events(session, ErrorObservation)]  # type: ignore[attr-defined]
+        assert codes == ["edit_not_found", "cells_changed"]
+
+        # While the person decides, they type: what they approved is not what would be done.
+        model_server.play(call("nb_undo", path=NAME, token=first.cause), DONE)
+        id = session.send_message("And the first")
+        waiting = await until(session, "awaiting_user_confirmation", after=id)
+        typed = "x = 2\nz = 1\n"
+        tab.type_into("first-cell", typed)
+        assert waiting.cause is not None
+        session.confirm(waiting.cause, "approve")
+        await until(session, "finished", after=waiting.cause)
+        assert tab.cell("first-cell")["source"] == typed
+        error = events(session, ErrorObservation)[-1]
+        assert isinstance(error, ErrorObservation) and error.code == "notebook_changed"
+
+        await turn_end(session, after=error.id)
+
+        # The person takes the agent's undo back, and what the agent may not take back is theirs.
+        person = await undo(session)
+        assert tab.cell("third-cell")["source"] == "pass"
+        assert {c["id"] for c in tab.cells} == {c["id"] for c in edited}
+        model_server.play(call("nb_undo", path=NAME, token=person.cause), DONE)
+        id = session.send_message("Take that back")
+        await until(session, "finished", after=id)
+        error = events(session, ErrorObservation)[-1]
+        assert isinstance(error, ErrorObservation) and error.code == "edit_not_found"
+        assert tab.cell("third-cell")["source"] == "pass"

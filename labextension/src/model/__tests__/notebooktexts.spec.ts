@@ -48,7 +48,8 @@ describe('describeNotebookAction', () => {
       'a'
     ],
     [{ type: 'NotebookCreateAction', path: 'a' }, 'Make the notebook', 'a'],
-    [{ type: 'NotebookSaveAction', path: 'a' }, 'Save', 'a']
+    [{ type: 'NotebookSaveAction', path: 'a' }, 'Save', 'a'],
+    [{ type: 'NotebookUndoAction', path: 'a' }, 'Take edits back in', 'a']
   ])('names %j', (action, verb, object) => {
     expect(describeNotebookAction(trans, action)).toEqual({ verb, object });
   });
