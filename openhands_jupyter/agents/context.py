@@ -38,7 +38,7 @@ def _lines(part: MessageContext) -> Iterator[str]:
             yield part.text
         case VariablesContext():
             yield f"Variables in the kernel of {part.path}:"
-            yield from map(_variable, part.variables)
+            yield from map(variable_text, part.variables)
             if part.left_out:
                 yield f"[and {part.left_out:,} more]"
         case ErrorContext():
@@ -54,7 +54,8 @@ def _state(notebook: NotebookContext) -> Iterator[str]:
     yield f"kernel {kernel.name} {kernel.state}" if kernel else "no kernel"
 
 
-def _variable(variable: Variable) -> str:
+def variable_text(variable: Variable) -> str:
+    """A variable in a line."""
     shape = variable.shape
     size = "" if shape is None else f"({', '.join(map(str, shape))})"
     dtypes = f" {', '.join(variable.dtypes)}" if variable.dtypes else ""

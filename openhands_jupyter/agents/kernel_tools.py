@@ -6,9 +6,9 @@ from typing import Annotated, Self
 
 from msgspec import Meta
 
-from ..events import Action, IPythonRunCellAction, KernelCodeAction
+from ..events import Action, IPythonRunCellAction, KernelCodeAction, KernelInspectAction
 from ..events.kernels import Whose
-from .tool_arguments import Gated, Timeout
+from .tool_arguments import Gated, Timeout, ToolArguments
 
 Kernel = Annotated[
     Whose,
@@ -74,7 +74,51 @@ class RunCode(Gated, kw_only=True):
         )
 
 
+class Inspect(Gated, kw_only=True):
+    name = "inspect"
+    description = (
+        "Look at variables, functions and classes of a kernel: type, shape, columns with dtypes, "
+        "nulls and ranges, size, first rows or items, signature, documentation. Nothing of the "
+        "user's own is called. While the user's kernel is busy you get what was known before, "
+        "with its time. Without names, all are listed."
+    )
+    action_type = KernelInspectAction
+
+    names: list[str] = []
+    query: Annotated[str, Meta(description="Without names, only those with this text.")] = ""
+    kernel: Kernel = "sandbox"
+    path: NotebookOfKernel = ""
+    depth: Annotated[
+        int,
+        Meta(ge=0, le=2, description="0 for kind and size, 1 for what it holds, 2 for nested."),
+    ] = 1
+
+    def to_action(self) -> Action:
+        return self.rate(
+            KernelInspectAction(
+                names=self.names,
+                query=self.query,
+                whose=self.kernel,
+                path=_path(self.path) if self.kernel == "user" else "",
+                depth=self.depth,
+            )
+        )
+
+    @classmethod
+    def of(cls, action: KernelInspectAction) -> Self:
+        return cls(
+            names=action.names,
+            query=action.query,
+            kernel=action.whose,
+            path=action.path,
+            depth=action.depth,
+        )
+
+
 def _path(path: str) -> str:
     if not path:
         raise ValueError("kernel='user' needs the path of the notebook")
     return path
+
+
+TOOLS: tuple[type[ToolArguments], ...] = (RunCode, Inspect)

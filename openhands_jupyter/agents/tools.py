@@ -194,7 +194,7 @@ class Finish(ToolArguments, kw_only=True):
 
 
 _ALL: tuple[type[ToolArguments], ...] = (
-    kernel_tools.RunCode,
+    *kernel_tools.TOOLS,
     ExecuteBash,
     ReadFile,
     WriteFile,

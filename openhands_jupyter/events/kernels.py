@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar, Literal
 
 import msgspec
@@ -131,8 +132,11 @@ class KernelObservation(Observation, frozen=True, kw_only=True, tag=True):
         The notebook whose kernel it is; empty for the sandbox.
     content
         As the model is shown it: what is from the kernel stands there as data.
+    known_at
+        When that was so, where the kernel was busy; else None.
     """
 
     whose: Whose
     path: str = ""
     content: str
+    known_at: datetime | None = None

@@ -14,6 +14,7 @@ from ..events import (
     FileGrepAction,
     FileReadAction,
     KernelCodeAction,
+    KernelInspectAction,
     Mode,
     Risk,
 )
@@ -29,7 +30,8 @@ Outcome = Literal["run", "ask", "refuse"]
 
 NO_SANDBOX = "No sandbox: this runs with all your rights"
 MODEL_RATING = "The model itself rates this {}"
-_READS = FileReadAction | FileGlobAction | FileGrepAction | NotebookRead
+_BY_SERVER = NotebookRead | NotebookWrite | KernelCodeAction | KernelInspectAction
+_READS = FileReadAction | FileGlobAction | FileGrepAction | NotebookRead | KernelInspectAction
 ASK_REFUSES = (
     "Ask mode only reads: it runs no code and changes no files. "
     "Switch to Agent mode to let the agent do this."
@@ -111,15 +113,15 @@ class Gate:
         """
         if not action.runnable:
             return Verdict("run", Risk(level="low"))
-        on_notebook = isinstance(action, NotebookRead | NotebookWrite | KernelCodeAction)
+        by_server = isinstance(action, _BY_SERVER)
         # The server's notebooks are here, wherever the sandbox is.
-        places = self._here if on_notebook else self._places
+        places = self._here if by_server else self._places
         risk, outside = self._risk(action, places, isolated, online, running)
         if isinstance(action, KernelCodeAction):
             return Verdict("ask", risk)
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
-        if on_notebook and outside != []:
+        if by_server and outside != []:
             return Verdict("ask", risk)
         if mode == "auto" and isolated:
             return Verdict("run", risk)
@@ -140,7 +142,7 @@ class Gate:
         except Exception as error:
             reason = f"Cannot be judged: the check failed ({type(error).__name__})"
             risk, outside = Risk(level="high", reasons=[reason]), None
-        if not isolated or isinstance(action, NotebookRead):
+        if not isolated or isinstance(action, NotebookRead | KernelInspectAction):
             risk = _without_sandbox(action, risk, outside)
         return _with_rating(risk, action.risk), outside
 

@@ -12,12 +12,13 @@ from ..events import (
     FileWriteAction,
     IPythonRunCellAction,
     KernelCodeAction,
+    KernelInspectAction,
     Risk,
 )
 from ..events.notebooks import NotebookRead, NotebookWrite
 from .cells import check_cell, check_escape
 from .input_rules import check_input, is_waiting
-from .kernel_rules import check_kernel
+from .kernel_rules import check_code, check_inspection
 from .notebook_rules import check_notebook
 from .paths import Places
 from .python import check_python
@@ -82,7 +83,9 @@ def assess(
             check_notebook(scene, action)
         case KernelCodeAction():
             scene.isolated, scene.kernel_names = False, {}
-            check_kernel(scene, action)
+            check_code(scene, action)
+        case KernelInspectAction():
+            check_inspection(scene, action)
         case _:
             scene.add("high", "Cannot be judged: there are no rules for {}", type(action).__name__)
     return scene.findings.risk(), scene.reads_outside

@@ -13,16 +13,25 @@ from ..events import (
     Action,
     ErrorObservation,
     KernelCodeAction,
+    KernelInspectAction,
+    KernelObservation,
+    Masker,
     Observation,
+    State,
     UserKernel,
 )
+from ..events.blobs import cut
+from ..events.shown import as_data
 from ..notebooks.delivery.notebooks import Notebooks
-from ..notebooks.in_kernel.asking import NoAnswer, ask
+from ..notebooks.in_kernel.asking import NoAnswer, ask, inspect
 from ..notebooks.names.cell_names import names_in
-from ..notebooks.running.kernels import KernelDied, Kernels
+from ..notebooks.running.kernels import Attachment, KernelDied, Kernels
+from ..notebooks.showing.reading import LIMIT
+from ..notebooks.showing.variables import variables_text
 from ..runtime.base import OutputCallback
 from .kernel_code import KernelCode, kernel_busy
 from .notebook_places import NotebookPlaces, out_of_workspace
+from .snapshots import last_known
 
 ANSWERS_WITHIN = 5.0
 """Seconds that an idle kernel has for an answer."""
@@ -41,6 +50,10 @@ class KernelActions:
         Maps the agent's paths.
     limit
         Seconds that code may take where the agent says nothing else.
+    state
+        The session, in which is what was known before.
+    masker
+        Knows the secrets.
     """
 
     def __init__(
@@ -49,7 +62,11 @@ class KernelActions:
         notebooks: Callable[[], Notebooks],
         places: NotebookPlaces,
         limit: float,
+        state: State,
+        masker: Masker,
     ) -> None:
+        self._state = state
+        self._masker = masker
         self._kernels = kernels
         self._notebooks = notebooks
         self._places = places
@@ -57,13 +74,15 @@ class KernelActions:
 
     def takes(self, action: Action) -> bool:
         """Whether an action is on a kernel of the person's."""
-        return isinstance(action, KernelCodeAction)
+        return isinstance(action, KernelCodeAction | KernelInspectAction)
 
     async def prepare(self, action: Action) -> Action | Observation:
         """Find the kernel, and what speaks against it; see `Runtime.prepare`."""
-        assert isinstance(action, KernelCodeAction)
+        assert isinstance(action, KernelCodeAction | KernelInspectAction)
         try:
             kernel = await self._find(action.path)
+            if isinstance(action, KernelInspectAction):
+                return action
             _require_python(action.path, kernel)
             _require_idle(action.path, kernel)
             await self._require_new_names(action, kernel)
@@ -75,9 +94,11 @@ class KernelActions:
 
     async def run(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute an action that was prepared; see `Runtime.run_action`."""
-        assert isinstance(action, KernelCodeAction)
+        assert isinstance(action, KernelCodeAction | KernelInspectAction)
         try:
             kernel = await self._find(action.path)
+            if isinstance(action, KernelInspectAction):
+                return await self._inspect(action, kernel)
             _require_same(action, kernel)
             _require_idle(action.path, kernel)
             limit = action.timeout or self._limit
@@ -87,7 +108,7 @@ class KernelActions:
         except OpenHandsError as error:
             return error_observation(error)
         except asyncio.CancelledError:
-            return ErrorObservation(code="stopped", message="Stopped before the code was run.")
+            return ErrorObservation(code="stopped", message="Stopped before anything was run.")
 
     async def _find(self, path: str) -> UserKernel:
         """The kernel that a notebook has; none is started."""
@@ -104,6 +125,38 @@ class KernelActions:
         if kernel is None:
             raise _no_kernel(path)
         return kernel
+
+    async def _inspect(self, action: KernelInspectAction, kernel: UserKernel) -> Observation:
+        """Have the kernel tell of variables, or say what was known before it got busy."""
+        try:
+            if kernel.state != "idle":
+                raise NoAnswer
+            attachment = await self._kernels.attach(kernel.id)
+            content = await self._variables(action, kernel, attachment)
+        except NoAnswer:
+            path = self._places.contents_path(action.path) or ""
+            known = last_known(self._state.history, action, path)
+            if known is None:
+                raise kernel_busy(action.path) from None
+            text, at = known
+            content = f"The kernel is busy. What was known at {at:%Y-%m-%d %H:%M:%S} UTC:\n{text}"
+            return KernelObservation(whose="user", path=action.path, content=content, known_at=at)
+        return KernelObservation(whose="user", path=action.path, content=content)
+
+    async def _variables(
+        self, action: KernelInspectAction, kernel: UserKernel, attachment: Attachment
+    ) -> str:
+        if kernel.language == "python":
+            asked = {"names": action.names, "query": action.query, "depth": action.depth}
+            told = await ask(attachment, "describing", asked, ANSWERS_WITHIN)
+            return await asyncio.to_thread(variables_text, told, self._masker)
+        if not action.names:
+            raise _only_names(action.path, kernel)
+        texts = []
+        for name in action.names:
+            text = await inspect(attachment, name, min(action.depth, 1), ANSWERS_WITHIN)
+            texts.append(f"{name}:\n{text or '[not known to the kernel]'}")
+        return as_data(cut(self._masker.text("\n".join(texts)), LIMIT)).rstrip()
 
     async def _require_new_names(self, action: KernelCodeAction, kernel: UserKernel) -> None:
         """Refuse code that means to change a name of the person's, which it would not do."""
@@ -133,6 +186,14 @@ def _require_python(path: str, kernel: UserKernel) -> None:
             f"The kernel of {path} is {kernel.name}, in which no code can be run from here.",
             "Put the code into a cell of the notebook.",
         )
+
+
+def _only_names(path: str, kernel: UserKernel) -> Invalid:
+    return Invalid(
+        "names_needed",
+        f"The kernel of {path} is {kernel.name}, whose variables cannot be listed from here.",
+        "Give names: it says itself what they are.",
+    )
 
 
 def _require_idle(path: str, kernel: UserKernel) -> None:

@@ -13,7 +13,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from ..errors import Conflict
 from ..events import Interruption, KernelCodeAction, KernelCodeObservation, UserKernel
-from ..notebooks.in_kernel.asking import expression
+from ..notebooks.in_kernel.expressions import expression
 from ..notebooks.running.kernels import Attachment, KernelDied, Kernels
 from ..runtime.cells import Cell
 
@@ -32,6 +32,7 @@ GRACE_AFTER_STOP = 0.6
 
 GOES_ON = "The code did not react to the interrupt and still runs in the person's kernel."
 NOT_BEGUN = f"It had not begun, but may within {BEGINS_WITHIN:.0f} seconds if the kernel gets idle."
+MAY_HAVE_RUN = "It is not known whether it was run."
 UNKNOWN = "It is not known whether names of the person are bound otherwise now."
 
 TOLD = "application/vnd.openhands.told+json"
@@ -125,18 +126,10 @@ class KernelCode:
 
     async def _until_end(self, attachment: Attachment, heard: _Heard, cell: Cell) -> Interruption:
         """Wait for its end, or end it; why it was ended."""
-        began = asyncio.ensure_future(heard.began.wait())
-        await asyncio.wait(
-            {began, cell.done},
-            timeout=BEGINS_WITHIN + LATEST,
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        began.cancel()
-        if not heard.began.is_set():
-            raise kernel_busy(self._action.path)
         ran_away = asyncio.ensure_future(cell.ran_away.wait())
-        ends = time.monotonic() + self._limit
         try:
+            await self._until_begun(attachment, heard)
+            ends = time.monotonic() + self._limit
             while (left := ends - time.monotonic()) > 0:
                 await asyncio.wait(
                     {cell.done, ran_away},
@@ -155,6 +148,19 @@ class KernelCode:
         await self._interrupt(cell, GRACE)
         return "output_limit" if cell.ran_away.is_set() else "timeout"
 
+    async def _until_begun(self, attachment: Attachment, heard: _Heard) -> None:
+        """Wait until the kernel begins with it; one that dies at once may not have told of that."""
+        latest = time.monotonic() + BEGINS_WITHIN + LATEST
+        began = asyncio.ensure_future(heard.began.wait())
+        try:
+            while not began.done():
+                await asyncio.wait({began}, timeout=CHECKED)
+                await attachment.check()
+                if time.monotonic() > latest and not began.done():
+                    raise kernel_busy(self._action.path)
+        finally:
+            began.cancel()
+
     async def _interrupt(self, cell: Cell, grace: float) -> None:
         await self._kernels.interrupt(self._kernel.id)
         await asyncio.wait({cell.done}, timeout=grace)
@@ -165,7 +171,7 @@ class KernelCode:
         told = heard.told
         notice = ""
         if not heard.began.is_set():
-            notice = NOT_BEGUN
+            notice = MAY_HAVE_RUN if why == "kernel_died" else NOT_BEGUN
         elif told is None and why != "kernel_died":
             notice = UNKNOWN if ended else GOES_ON
         return KernelCodeObservation(

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..events import Action, ErrorObservation, KernelCodeAction, Observation
+from ..events import (
+    Action,
+    ErrorObservation,
+    KernelCodeAction,
+    KernelInspectAction,
+    Masker,
+    Observation,
+    State,
+)
 from ..notebooks.delivery.notebooks import Notebooks
 from ..runtime.base import OutputCallback
 from .notebook_places import NotebookPlaces
@@ -20,6 +28,8 @@ def kernel_executor(
     notebooks: Callable[[], Notebooks],
     places: NotebookPlaces,
     limit: float,
+    state: State,
+    masker: Masker,
 ) -> Executor:
     """The executor for kernels of the person's; see `KernelActions`.
 
@@ -27,7 +37,7 @@ def kernel_executor(
     ----------
     kernels
         The kernels of the server; None where there is no server.
-    notebooks, places, limit
+    notebooks, places, limit, state, masker
         As with `KernelActions`.
     """
     if kernels is None:
@@ -35,14 +45,14 @@ def kernel_executor(
     # Imports jupyter_server, which commands do without.
     from .kernel_actions import KernelActions
 
-    return KernelActions(kernels, notebooks, places, limit)
+    return KernelActions(kernels, notebooks, places, limit, state, masker)
 
 
 class _NoKernels:
     """What there is without a server: no kernels of the person's."""
 
     def takes(self, action: Action) -> bool:
-        return isinstance(action, KernelCodeAction)
+        return isinstance(action, KernelCodeAction | KernelInspectAction)
 
     async def prepare(self, action: Action) -> Action | Observation:
         return ErrorObservation(

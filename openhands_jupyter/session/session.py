@@ -53,6 +53,7 @@ from .notebook_actions import NotebookActions
 from .notebook_places import NotebookPlaces
 from .routing import RoutingRuntime
 from .runtime import make_runtime
+from .sandbox_kernel import SandboxKernel
 
 if TYPE_CHECKING:
     from ..notebooks.running.kernels import Kernels
@@ -123,7 +124,11 @@ class Session:
         actions = NotebookActions(
             notebooks, places, state, info.id, stream.masker, kept, stream.blobs
         )
-        executors = (actions, kernel_executor(kernels, notebooks, places, settings.timeout))
+        executors = (
+            actions,
+            SandboxKernel(self._runtime, stream.masker),
+            kernel_executor(kernels, notebooks, places, settings.timeout, state, stream.masker),
+        )
         cells = TakingBack(kept, actions.open, places.shown, info.id)
         self.files = SessionFiles(stream, state.files, checkpoints, cells)
         self.controller = AgentController(

@@ -1908,6 +1908,8 @@ export interface KernelCodeObservation {
  *     The notebook whose kernel it is; empty for the sandbox.
  * content
  *     As the model is shown it: what is from the kernel stands there as data.
+ * known_at
+ *     When that was so, where the kernel was busy; else None.
  */
 export interface KernelObservation {
   type: 'KernelObservation';
@@ -1920,4 +1922,5 @@ export interface KernelObservation {
   whose: 'sandbox' | 'user';
   path?: string;
   content: string;
+  known_at?: string | null;
 }

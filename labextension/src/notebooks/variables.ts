@@ -1,5 +1,6 @@
 import type { Kernel } from '@jupyterlab/services';
-import code from '../../kernel/variables.py';
+import kinds from '../../../openhands_jupyter/notebooks/in_kernel/kinds.py';
+import variables from '../../../openhands_jupyter/notebooks/in_kernel/variables.py';
 import type { Variable } from '../model/events';
 import { isRecord } from '../model/records';
 
@@ -19,7 +20,11 @@ const MOST_AXES = 64;
 /**
  * An expression, so that no name is left behind; what it executes has a namespace of its own.
  */
-const EXPRESSION = `(lambda s: (__import__('builtins').exec(${JSON.stringify(code)}, s), s['told'])[1])({'names': globals()})`;
+const EXPRESSION = `(lambda e, s: (${[kinds, variables]
+  .map(code => `e(${JSON.stringify(code)}, s)`)
+  .join(
+    ', '
+  )}, s['told'])[-1])(__import__('builtins').exec, {'names': globals()})`;
 
 /**
  * The variables that a person made.

@@ -20,6 +20,7 @@ from openhands_jupyter.events import (
     FinishAction,
     IPythonRunCellAction,
     KernelCodeAction,
+    KernelInspectAction,
     NewCell,
     NotebookCreateAction,
     NotebookEditAction,
@@ -42,6 +43,11 @@ CALLS = [
         "run_code",
         {"code": "x", "kernel": "user", "path": "a.ipynb", "keep": ["y"], "why": "To see."},
         KernelCodeAction(path="a.ipynb", code="x", keep=["y"], why="To see."),
+    ),
+    (
+        "inspect",
+        {"names": ["x"], "kernel": "user", "path": "a.ipynb", "depth": 2},
+        KernelInspectAction(names=["x"], whose="user", path="a.ipynb", depth=2),
     ),
     (
         "run_code",

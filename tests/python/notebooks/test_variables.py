@@ -14,7 +14,9 @@ from jupyter_client.manager import KernelManager
 from magic_kernel import Kernel, Ran
 from waiting import PATIENCE
 
-SNIPPET = Path(__file__).parents[3] / "labextension" / "kernel" / "variables.py"
+import openhands_jupyter.notebooks.in_kernel
+
+IN_KERNEL = Path(openhands_jupyter.notebooks.in_kernel.__path__[0])
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +43,10 @@ def kernel(_kernel: Kernel) -> Kernel:
 
 def ask(kernel: Kernel) -> dict[str, Any]:
     """What the kernel tells, asked as a page asks."""
-    code = json.dumps(SNIPPET.read_text())
-    run = f"__import__('builtins').exec({code}, s)"
-    expression = f"(lambda s: ({run}, s['told'])[1])({{'names': globals()}})"
+    sources = [(IN_KERNEL / name).read_text() for name in ("kinds.py", "variables.py")]
+    run = ", ".join(f"e({json.dumps(source)}, s)" for source in sources)
+    space = "__import__('builtins').exec, {'names': globals()}"
+    expression = f"(lambda e, s: ({run}, s['told'])[-1])({space})"
     ran = unrecorded(kernel, "", silent=True, user_expressions={"told": expression})
     assert [message for message in ran.messages if message["msg_type"] != "status"] == []
     result = ran.reply["user_expressions"]["told"]

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from model_server.script import call
 from model_server.server import ModelServer
 from notebook_sessions import DONE, NAME, PATH, Begin, begin, file, home, results, root
-from session_tools import events, until
+from session_tools import SECRET, events, until
 from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.events import (
+    Action,
     ErrorObservation,
     KernelCodeAction,
     KernelCodeObservation,
+    KernelInspectAction,
+    KernelObservation,
+    Masker,
     Observation,
+    State,
 )
+from openhands_jupyter.events.masking import MASK
 from openhands_jupyter.server.base import Services
 from openhands_jupyter.session import Session
 from openhands_jupyter.session.kernel_actions import KernelActions
@@ -28,6 +38,9 @@ from openhands_jupyter.session.notebook_places import NotebookPlaces
 pytestmark = pytest.mark.sandbox
 
 __all__ = ["begin", "file", "home", "root"]
+
+
+PYTHON_KERNEL = (sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}")
 
 
 class Person:
@@ -100,13 +113,31 @@ def act(services: Services, root: Path) -> Act:
     """Does with a kernel what was approved."""
     assert services.kernels is not None
     places = NotebookPlaces(root, root / "work")
-    actions = KernelActions(services.kernels, lambda: services.notebooks, places, PATIENCE)
+    state = State()
+    actions = KernelActions(
+        services.kernels,
+        lambda: services.notebooks,
+        places,
+        PATIENCE,
+        state,
+        Masker(lambda: [SECRET]),
+    )
 
-    async def act(code: str, on_output: Callable[[str], None] = str, **more: Any) -> Observation:
-        prepared = await actions.prepare(KernelCodeAction(path=NAME, code=code, **more))
+    async def act(
+        action: Action | str, on_output: Callable[[str], None] = str, **more: Any
+    ) -> Observation:
+        if isinstance(action, str):
+            action = KernelCodeAction(path=NAME, code=action, **more)
+        action = msgspec.structs.replace(action, id=state.last_id + 1)
+        prepared = await actions.prepare(action)
         if isinstance(prepared, Observation):
             return prepared
-        return await actions.run(prepared, on_output)
+        done = await actions.run(prepared, on_output)
+        for event in (prepared, done):
+            id = state.last_id + 1
+            cause = prepared.id if event is done else None
+            state.apply(msgspec.structs.replace(event, id=id, cause=cause, time=datetime.now(UTC)))
+        return done
 
     return act
 
@@ -134,6 +165,9 @@ async def test_code_in_the_persons_kernel(
     model_server.play(
         call("run_code", kernel="user", path=NAME, code="rows = 0"),
         call("run_code", kernel="user", path=NAME, code="total = sum(rows)\ntotal", why="To sum."),
+        call("run_code", code="import math\nfound = [1, math.pi]"),
+        call("inspect", names=["found", "gone"]),
+        call("inspect", kernel="user", path=NAME),
         DONE,
     )
     session: Session = await begin(mode="auto")
@@ -148,11 +182,15 @@ async def test_code_in_the_persons_kernel(
     (done,) = events(session, KernelCodeObservation)
     assert isinstance(done, KernelCodeObservation)
     assert (done.ok, done.kept, done.changed, text(done)) == (True, [], [], "6")
-    refused, told = results(model_server)
+    refused, told, _, own, listed = results(model_server)
     assert "names_exist" in refused
     assert "rows" in refused
     assert told.startswith("<output>\n6\n</output>\n[ok, ")
     assert "in the user's kernel]" in told
+    assert "found: collection list, 2, " in own
+    assert "1, 3.14159" in own
+    assert "No such names: gone" in own
+    assert listed == "<output>\nrows: collection list, 3\n</output>"
     assert (await person.run("pass"))["execution_count"] == count + 1
     assert await person.value("'total' in globals(), rows") == "(False, [1, 2, 3])"
 
@@ -188,6 +226,102 @@ async def test_what_code_leaves_in_the_kernel(person: Person, act: Act) -> None:
     assert not any("globals()" in line for line in (await person.value("In")).split(","))
 
 
+MINE = f"""
+import datetime, enum
+import numpy as np, pandas as pd
+called = []
+class Meta(type):
+    def __repr__(cls): called.append("meta")
+    def __eq__(cls, other): called.append("meta")
+    __hash__ = type.__hash__
+class Mine(metaclass=Meta):
+    "Is mine."
+    def __repr__(self): called.append("repr")
+    def __len__(self): called.append("len")
+    def __eq__(self, other): called.append("eq")
+    def __iter__(self): called.append("iter")
+    def __getattribute__(self, name):
+        called.append(name)
+        return object.__getattribute__(self, name)
+    @property
+    def __dict__(self): called.append("dict")
+    __str__ = shape = dtype = __repr__
+class Number(float):
+    def __repr__(self): called.append("number")
+    __str__ = __ne__ = __eq__ = __repr__
+class Zone(datetime.tzinfo):
+    def utcoffset(self, when): called.append("zone")
+    tzname = dst = utcoffset
+one = Mine()
+held = [one, Number(1), {{"key": one, 2: [3, [4]]}}]
+frame = pd.DataFrame({{"day": pd.date_range("2026-01-01", periods=3), "price": [1.5, None, 2.5],
+    "any": [one, None, Number(2)], "name": ["a", "{SECRET}", "c"]}})
+array = np.array([1.0, float("nan"), 3.0])
+objects = np.empty(3, dtype=object)
+objects[0], objects[1] = one, 1
+when = datetime.datetime(2026, 1, 1, tzinfo=Zone())
+huge = 1 << 100_000
+def mean(rows, /, weight=1, default=one, *more, key, other=2, **rest) -> Mine:
+    "Gives the mean."
+called.clear()
+"""
+
+
+async def test_variables_are_told_without_calling_the_persons_code(
+    person: Person, act: Act
+) -> None:
+    await person.run(MINE)
+
+    async def look(*names: str, depth: int = 1, query: str = "") -> str:
+        done = await act(
+            KernelInspectAction(
+                whose="user", path=NAME, names=list(names), depth=depth, query=query
+            )
+        )
+        assert isinstance(done, KernelObservation), done
+        return done.content
+
+    count = (await person.run("pass"))["execution_count"]
+    every = await look()
+    for name in ("frame: table pandas.DataFrame, 3 by 4", "mean: function", "Mine: class Meta"):
+        assert name in every
+    told = await look("frame")
+    assert "  day: datetime64" in told
+    assert ", 0 nulls, 2026-01-01 00:00:00 to 2026-01-03 00:00:00" in told
+    assert "  price: float64, 1 null, 1.5 to 2.5" in told
+    assert "  any: object, 1 null" in told
+    assert "| 2026-01-01 00:00:00 | 1.5 | <Mine> | 'a'" in told
+    assert SECRET not in told
+    assert MASK in told
+    told = await look("array", "objects", "one", "huge", "when", "nowhere")
+    assert "array: array numpy.ndarray, 3, float64, 24 bytes, 1 null, 1.0 to 3.0" in told
+    assert "<Mine>, 1, None" in told
+    assert "one: object Mine" in told
+    assert "Is mine." in told
+    assert "<int of 100001 bits>" in told
+    assert "when: object datetime.datetime" in told
+    assert "No such names: nowhere" in told
+    assert "<dict>" in await look("held")
+    assert "dict('key': <Mine>, 2: <list>)" in await look("held", depth=2)
+    told = await look("mean")
+    assert "mean(rows, /, weight=1, default=<Mine>, *more, key, other=2, **rest)" in told
+    assert "Gives the mean." in told
+    assert "Mine" in await look("Mine")
+    assert await look("held", depth=0) == "<output>\nheld: collection list, 3\n</output>"
+    assert (await look(query="FRA")).count("\n") == 2
+    assert await person.value("called") == "[]"
+    assert (await person.run("pass"))["execution_count"] == count + 1
+
+    asked = await person.begin("import time\nwhile True: time.sleep(0.01)")
+    known = await look("held", depth=0)
+    assert known.startswith("The kernel is busy. What was known at ")
+    assert known.endswith("<output>\nheld: collection list, 3\n</output>")
+    unknown = KernelInspectAction(whose="user", path=NAME, names=["frame"], depth=2)
+    assert await code_of(act(unknown)) == "kernel_busy"
+    await person.kernel.interrupt_kernel()
+    await person.ended(asked)
+
+
 async def test_code_that_takes_long_is_interrupted_and_nothing_of_the_persons(
     person: Person, act: Act
 ) -> None:
@@ -212,8 +346,8 @@ async def test_code_that_takes_long_is_interrupted_and_nothing_of_the_persons(
     assert text(await act("1")) == "1"
 
 
-async def test_a_kernel_that_is_not_there_any_more(
-    person: Person, act: Act, jp_serverapp: Any
+async def test_a_kernel_that_is_not_there_any_more_and_one_of_another_language(
+    person: Person, act: Act, jp_serverapp: Any, jp_data_dir: Path
 ) -> None:
     done = await act("import os\nos._exit(1)")
     assert isinstance(done, KernelCodeObservation)
@@ -221,3 +355,21 @@ async def test_a_kernel_that_is_not_there_any_more(
     await jp_serverapp.kernel_manager.shutdown_kernel(person.id, now=True)
     assert await code_of(act("1")) == "kernel_not_running"
     assert await code_of(act("1", keep=["x"])) == "kernel_not_running"
+
+    spec = {"argv": [*PYTHON_KERNEL], "display_name": "Other", "language": "other"}
+    folder = jp_data_dir / "kernels" / "other"
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text(json.dumps(spec))
+    session = await jp_serverapp.session_manager.create_session(
+        path=PATH, name=NAME, type="notebook", kernel_name="other"
+    )
+    other = Person(jp_serverapp.kernel_manager, session["kernel"]["id"])
+    await other.run("x = 42")
+    assert await code_of(act("1")) == "kernel_not_python"
+    look = KernelInspectAction(whose="user", path=NAME)
+    assert await code_of(act(look)) == "names_needed"
+    done = await act(msgspec.structs.replace(look, names=["x", "nothing"]))
+    assert isinstance(done, KernelObservation)
+    assert "42" in done.content
+    assert "nothing:\n[not known to the kernel]" in done.content
+    other.close()

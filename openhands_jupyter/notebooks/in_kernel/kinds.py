@@ -1,18 +1,20 @@
-"""Tells a person's variables without calling any of their code.
+"""Tells what values in a person's kernel are without calling any of their code.
 
-It is executed in their kernel, in a namespace of its own that holds `names`, their namespace, and
-leaves `told` there: base64 of JSON, or nothing. No `repr`, no property of a class of theirs, no
-metaclass and no lazy proxy is asked for anything: what a value is, is taken from `type` itself, and
-more only of values whose very class is a known library's. Only what they registered for IPython's
-``post_execute`` runs: IPython calls it after every request.
+No `repr`, no property of a class of theirs, no metaclass and no lazy proxy is asked for anything:
+what a value is, is taken from `type` itself, and more only of values whose very class is a known
+library's. Only what they registered for IPython's ``post_execute`` runs: IPython calls it after
+every request.
 """
 
-import base64
-import json
+from __future__ import annotations
+
 import sys
 import types
+from typing import TYPE_CHECKING, Any
 
-MOST = 60
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 MOST_COLUMNS = 12
 LONGEST = 100
 
@@ -45,43 +47,42 @@ NOT_DATA = (
 IPYTHONS = ("In", "Out", "exit", "quit")
 """Names that IPython makes anew when a person resets theirs, and then does not hide."""
 
-module_of = type.__dict__["__module__"].__get__
-name_of = type.__dict__["__name__"].__get__
-qualname_of = type.__dict__["__qualname__"].__get__
-mro_of = type.__dict__["__mro__"].__get__
+module_of: Any = type.__dict__["__module__"].__get__
+name_of: Any = type.__dict__["__name__"].__get__
+qualname_of: Any = type.__dict__["__qualname__"].__get__
+mro_of: Any = type.__dict__["__mro__"].__get__
 
 
-def tell(names):
-    """All that is told."""
+def own_names(names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The names that the person made, and what they stand for; the newest are the last ones."""
     hidden = hidden_names()
+    for name, value in names.copy().items():
+        if type(name) is not str or name.startswith("_") or name in IPYTHONS:
+            continue
+        if hidden.get(name, hidden) is not value:
+            yield name, value
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value is no class, function or module."""
     not_data = (*NOT_DATA, known("numpy.ufunc"))
-    found = [
-        (name, value)
-        for name, value in names.copy().items()
-        if type(name) is str and not name.startswith("_") and name not in IPYTHONS
-        if hidden.get(name, hidden) is not value
-        if not any(is_one_of(base, not_data) for base in mro_of(type(value)))
-    ]
-    # The newest names are the last ones.
-    listed = [describe(name, value) for name, value in found[-MOST:]]
-    answer = {"variables": listed, "left_out": len(found) - len(listed)}
-    return base64.b64encode(json.dumps(answer).encode()).decode()
+    return not any(is_one_of(base, not_data) for base in mro_of(type(value)))
 
 
-def hidden_names():
+def hidden_names() -> dict[str, Any]:
     """What IPython put into the namespace itself."""
     get_ipython = inside("IPython").get("get_ipython")
     shell = get_ipython() if get_ipython else None
     return shell.user_ns_hidden if shell is not None else {}
 
 
-def describe(name, value):
+def describe(name: str, value: Any) -> dict[str, Any]:
     """A variable without its value."""
     kind = type(value)
-    told = {"name": cut(name), "type": "?"}
+    told: dict[str, Any] = {"name": cut(name), "type": "?"}
     # What cannot be told is left out.
     try:
-        path = next((path for path in TABLES + ARRAYS if known(path) is kind), None)
+        path = known_class(kind)
         told["type"] = cut(path or type_text(kind))
         if path:
             told["shape"] = [int(length) for length in value.shape]
@@ -93,40 +94,49 @@ def describe(name, value):
     return told
 
 
-def type_text(kind):
+def known_class(kind: type) -> str | None:
+    """The path of a class, if it is a table or an array of a known library."""
+    return next((path for path in TABLES + ARRAYS if known(path) is kind), None)
+
+
+def type_text(kind: type) -> str:
     """A class by its module and name."""
     module, name = module_of(kind), qualname_of(kind)
     is_plain = type(module) is not str or module in ("builtins", "__main__")
     return name if is_plain else f"{module}.{name}"
 
 
-def dtypes_of(value, path):
+def dtypes_of(value: Any, path: str) -> list[str]:
     """The dtype of an array, or those of the first columns of a table."""
     if path in ARRAYS:
         return [dtype_text(value.dtype)]
-    if path == "pyarrow.Table":
-        columns = [(field.name, field.type) for field in value.schema]
-    else:
-        # Kernels may be older than `strict`.
-        columns = zip(value.columns, value.dtypes)  # noqa: B905
     return [
-        f"{label_text(label)}: {dtype_text(dtype)}" for label, dtype in list(columns)[:MOST_COLUMNS]
+        f"{label_text(label)}: {dtype_text(dtype)}"
+        for label, dtype in columns_of(value, path)[:MOST_COLUMNS]
     ]
 
 
-def label_text(label):
+def columns_of(value: Any, path: str) -> list[tuple[Any, Any]]:
+    """The names and dtypes of a table's columns."""
+    if path == "pyarrow.Table":
+        return [(field.name, field.type) for field in value.schema]
+    # Kernels may be older than `strict`.
+    return list(zip(value.columns, value.dtypes))  # noqa: B905
+
+
+def label_text(label: Any) -> str:
     """The name of a column, which may be an object of the person's."""
     if type(label) is tuple:
         return "/".join(label_text(part) for part in label)
     return str(label) if is_one_of(type(label), (str, int, float)) or is_genuine(label) else "?"
 
 
-def dtype_text(dtype):
+def dtype_text(dtype: Any) -> str:
     """A dtype, which may be of a class of the person's."""
     return str(dtype) if is_genuine(dtype) else "?"
 
 
-def is_genuine(value):
+def is_genuine(value: Any) -> bool:
     """Whether the class of a value stands in a library, and not in the person's code."""
     kind = type(value)
     module = module_of(kind)
@@ -135,29 +145,23 @@ def is_genuine(value):
     return inside(module).get(name_of(kind)) is kind
 
 
-def is_one_of(kind, kinds):
+def is_one_of(kind: Any, kinds: Iterable[Any]) -> bool:
     """Whether a class is among some: by identity, because `==` may be a metaclass's."""
     return any(kind is other for other in kinds)
 
 
-def known(path):
+def known(path: str) -> Any:
     """The class at a path; None while its library is not loaded."""
     module, _, name = path.rpartition(".")
     return inside(module).get(name)
 
 
-def inside(module):
+def inside(module: str) -> dict[str, Any]:
     """What a loaded module holds; a module that loads itself when it is used is left alone."""
     found = sys.modules.get(module)
     return {} if found is None else object.__getattribute__(found, "__dict__")
 
 
-def cut(text):
+def cut(text: str) -> str:
     """A text that is not too long."""
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-try:
-    told = tell(names)  # noqa: F821
-except Exception:
-    told = ""
