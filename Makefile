@@ -24,7 +24,7 @@ export PATH := $(BIN):$(PATH)
 # Where this is set, every start of Python compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help lab test security bench soak lint format types install clean
+.PHONY: help lab test security bench soak lint lint-python lint-labextension format types install clean
 
 help:  ## say what there is
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 16
@@ -50,12 +50,16 @@ soak: install  ## run tasks one after another for SOAK_MINUTES (default 30) and 
 	@.ci/system-packages bwrap=bubblewrap
 	@python tests/benchmarks/soak.py --minutes $(or $(SOAK_MINUTES),30)
 
-lint: install  ## ruff, mypy, prettier, eslint, stylelint, import direction, lock file
+lint: lint-python lint-labextension  ## ruff, mypy, prettier, eslint, stylelint, import direction, lock file
+
+lint-python: install
 	ruff check .
 	ruff format --check .
 	mypy
-	$(JLPM) lint
 	pytest -q tests/python/test_imports.py
+
+lint-labextension: install
+	$(JLPM) lint
 	@if grep -nE '://|__archiveUrl' labextension/yarn.lock; then \
 		echo "labextension/yarn.lock must name no host."; exit 1; fi
 
