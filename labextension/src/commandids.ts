@@ -9,6 +9,8 @@ export const CommandIDs = {
   openSession: 'openhands:open-session',
   settings: 'openhands:settings',
   showCell: 'openhands:show-cell',
+  askCell: 'openhands:ask-cell',
+  fixCell: 'openhands:fix-cell',
   acceptCells: 'openhands:accept-cells',
   acceptNotebook: 'openhands:accept-notebook',
   removeProvenance: 'openhands:remove-provenance'

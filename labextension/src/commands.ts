@@ -10,19 +10,18 @@ const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
 
 /**
  * Add the commands, and their places in the palette and the launcher.
+ *
+ * @param open - Brings the panel to the front.
  */
 export function addCommands(
   app: JupyterFrontEnd,
   sidebar: Sidebar,
+  open: () => Promise<ILoaded>,
   trans: TranslationBundle,
   palette: ICommandPalette | null,
   launcher: ILauncher | null
 ): void {
-  const { commands, shell } = app;
-  const open = async (): Promise<ILoaded> => {
-    shell.activateById(sidebar.id);
-    return sidebar.ensureLoaded();
-  };
+  const { commands } = app;
 
   commands.addCommand(CommandIDs.open, {
     label: args =>

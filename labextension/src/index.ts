@@ -16,10 +16,12 @@ import { addCommands } from './commands';
 import { openHandsIcon } from './icon';
 import { addMagics } from './magics';
 import { notebooksPlugin } from './notebooks';
+import { addCellCommands } from './notebooks/cellcommands';
 import { IOpenedNotebooks } from './notebooks/opened';
 import { notify } from './notify';
 import type { IPanelSettings } from './panel/services';
 import { SavedState } from './savedstate';
+import type { ILoaded } from './sidebar';
 import { Sidebar } from './sidebar';
 
 const PLUGIN_ID = 'openhands-jupyter:plugin';
@@ -116,7 +118,14 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
     app.shell.add(sidebar, 'right', { rank: RANK, type: 'OpenHands' });
     restorer?.add(sidebar, 'openhands-jupyter');
-    addCommands(app, sidebar, trans, palette, launcher);
+    const open = (): Promise<ILoaded> => {
+      app.shell.activateById(sidebar.id);
+      return sidebar.ensureLoaded();
+    };
+    addCommands(app, sidebar, open, trans, palette, launcher);
+    if (notebooks && opened) {
+      addCellCommands(app, notebooks, opened, trans, open);
+    }
     addMagics(app, languages, rendermime, notebooks, trans);
   }
 };

@@ -1,6 +1,7 @@
 import { Panel } from '@lumino/widgets';
 import type { Message } from '@lumino/messaging';
 import type { PanelModel } from './model/panel';
+import type { MessageContext } from './notebooks/context';
 import type { PanelContent } from './panel/widget';
 
 /**
@@ -8,7 +9,11 @@ import type { PanelContent } from './panel/widget';
  */
 export interface ILoaded {
   content: PanelContent;
+  /** What goes with messages of the notebooks that are open; null where nothing does. */
+  context: MessageContext | null;
   model: PanelModel;
+  /** Settles when the server has answered for the first time, or did not. */
+  started: Promise<void>;
 }
 
 /**

@@ -42,7 +42,7 @@ def _lines(part: MessageContext) -> Iterator[str]:
             if part.left_out:
                 yield f"[and {part.left_out:,} more]"
         case ErrorContext():
-            yield f"Last error in {part.path}, cell {part.cell}: {part.ename}: {part.evalue}"
+            yield f"Error in {part.path}, cell {part.cell}: {part.ename}: {part.evalue}"
             yield part.traceback
 
 

@@ -87,7 +87,7 @@ class VariablesContext(_Part, frozen=True, kw_only=True, tag="variables"):
 
 
 class ErrorContext(_Part, frozen=True, kw_only=True, tag="error"):
-    """The last error that the notebook shows; a long traceback is cut."""
+    """The error of that cell, else the last one of the notebook; a long traceback is cut."""
 
     path: str
     cell: str

@@ -55,6 +55,11 @@ export interface ISettings {
   secrets: readonly ISecret[];
 }
 
+/**
+ * Name of the guided tour among the models; no AI answers there.
+ */
+export const TOUR = 'tour';
+
 export interface IModel {
   name: string;
   label: string;

@@ -199,7 +199,7 @@ export interface Variable {
   dtypes?: string[];
 }
 /**
- * The last error that the notebook shows; a long traceback is cut.
+ * The error of that cell, else the last one of the notebook; a long traceback is cut.
  */
 export interface ErrorContext {
   kind: 'error';

@@ -379,6 +379,19 @@ export class PanelModel extends Observable {
   }
 
   /**
+   * Put a text behind what is typed, for the person to send, unless it is there already.
+   */
+  propose(text: string): void {
+    const id = this._current?.id ?? null;
+    const draft = this.draft(id);
+    if (!draft.includes(text)) {
+      this.setDraft(id, draft.trim() ? `${draft.trimEnd()}\n${text}` : text);
+      this._draftVersion++;
+    }
+    this.show('session');
+  }
+
+  /**
    * Changes when a draft was changed by something else than typing.
    */
   get draftVersion(): number {

@@ -1,3 +1,4 @@
+import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
 import { Throttler } from '@lumino/polling';
@@ -19,6 +20,14 @@ const GATHERED = 200;
  * kernel that could tell them, `unread` until it is asked.
  */
 export type VariablesState = 'none' | 'busy' | 'unread' | 'read';
+
+/**
+ * A cell in a view of its notebook.
+ */
+export interface ICellPlace {
+  panel: NotebookPanel;
+  cell: Cell;
+}
 
 /**
  * What would go with a message now.
@@ -67,13 +76,18 @@ export class MessageContext extends Observable {
    * What goes with the message that is sent now.
    *
    * @param off - Kinds that the person does not send.
+   * @param about - The cell that the message is about; by default the one that the person is in.
    */
-  async collect(off: readonly ContextKind[]): Promise<ContextPart[]> {
+  async collect(
+    off: readonly ContextKind[],
+    about?: ICellPlace
+  ): Promise<ContextPart[]> {
     if (!off.includes('variables')) {
       await this.look();
     }
     this._refresh();
-    return this._parts.filter(part => !off.includes(kindOf(part)));
+    const parts = about ? this._gather(about.panel, about.cell) : this._parts;
+    return parts.filter(part => !off.includes(kindOf(part)));
   }
 
   close(): void {
@@ -97,16 +111,20 @@ export class MessageContext extends Observable {
 
   private _refresh(): void {
     this._follow(this._opened.current);
+    this._parts = this._gather(this._current);
+    this.changed();
+  }
+
+  private _gather(panel: NotebookPanel | null, cell?: Cell): ContextPart[] {
     const parts: ContextPart[] = notebookParts(this._opened);
-    if (this._current) {
-      const path = this._opened.path(this._current);
-      parts.push(...cellParts(path, this._current));
-      if (this._variables?.variables.length) {
+    if (panel) {
+      const path = this._opened.path(panel);
+      parts.push(...cellParts(path, panel, cell));
+      if (panel === this._current && this._variables?.variables.length) {
         parts.push({ kind: 'variables', path, ...this._variables });
       }
     }
-    this._parts = parts;
-    this.changed();
+    return parts;
   }
 
   /**

@@ -1,6 +1,7 @@
 /**
  * What goes with a message of the notebooks that are open, without what only a kernel knows.
  */
+import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type {
   CellContext,
@@ -8,6 +9,8 @@ import type {
   NotebookContext,
   SelectionContext
 } from '../model/events';
+import type { IOutputs } from './errors';
+import { indexOfError } from './errors';
 import type { OpenedNotebooks } from './opened';
 
 /**
@@ -46,21 +49,21 @@ export function notebookParts(opened: OpenedNotebooks): NotebookContext[] {
 }
 
 /**
- * The cell that the person is in, what is selected there, and the last error of its notebook.
+ * A cell, what is selected there, and its error, else the last one of its notebook.
+ *
+ * @param cell - By default the one that the person is in.
  */
 export function cellParts(
   path: string,
-  panel: NotebookPanel
+  panel: NotebookPanel,
+  cell: Cell | null = panel.content.activeCell
 ): (CellContext | SelectionContext | ErrorContext)[] {
-  const parts = [cellPart(path, panel), selectionPart(path, panel)];
-  return [...parts, errorPart(path, panel)].filter(part => part !== null);
+  const parts = [cellPart(path, cell), selectionPart(path, cell)];
+  return [...parts, errorPart(path, panel, cell)].filter(part => part !== null);
 }
 
-function cellPart(
-  path: string,
-  { content }: NotebookPanel
-): CellContext | null {
-  const model = content.activeCell?.model;
+function cellPart(path: string, cell: Cell | null): CellContext | null {
+  const model = cell?.model;
   return model
     ? {
         kind: 'cell',
@@ -74,9 +77,8 @@ function cellPart(
 
 function selectionPart(
   path: string,
-  { content }: NotebookPanel
+  cell: Cell | null
 ): SelectionContext | null {
-  const cell = content.activeCell;
   const editor = cell?.editor;
   // Of a cell that is shown as text, nobody sees what is selected in its source.
   if (!editor || ('rendered' in cell && cell.rendered)) {
@@ -105,28 +107,43 @@ interface ICodeCell {
   id: string;
   type: string;
   executionCount: number | null;
-  outputs: {
-    length: number;
-    get(index: number): { type: string; toJSON(): unknown };
-  };
+  outputs: IOutputs;
+}
+
+interface IFailed {
+  cell: ICodeCell;
+  /** Where the error stands among its outputs. */
+  index: number;
 }
 
 /**
- * The error of the cell that was run last, of all that show one.
+ * The error of a cell; where it shows none, that of the cell that was run last, of all that do.
  */
-function errorPart(path: string, panel: NotebookPanel): ErrorContext | null {
-  let found: { cell: ICodeCell; index: number } | null = null;
-  for (const model of panel.context.model.cells) {
-    const cell = model as unknown as ICodeCell;
-    const index = cell.type === 'code' ? indexOfError(cell) : -1;
-    if (index >= 0 && count(cell) >= (found ? count(found.cell) : 0)) {
-      found = { cell, index };
-    }
-  }
-  if (!found) {
-    return null;
-  }
-  const { cell, index } = found;
+function errorPart(
+  path: string,
+  panel: NotebookPanel,
+  cell: Cell | null
+): ErrorContext | null {
+  const found =
+    (cell && failed(cell.model)) ??
+    [...panel.context.model.cells]
+      .map(failed)
+      .filter(other => other !== null)
+      .reduce<IFailed | null>(later, null);
+  return found && errorOf(path, found);
+}
+
+function failed(model: unknown): IFailed | null {
+  const cell = model as ICodeCell;
+  const index = cell.type === 'code' ? indexOfError(cell.outputs) : -1;
+  return index >= 0 ? { cell, index } : null;
+}
+
+function later(one: IFailed | null, other: IFailed): IFailed {
+  return one && count(one.cell) > count(other.cell) ? one : other;
+}
+
+function errorOf(path: string, { cell, index }: IFailed): ErrorContext {
   const output = cell.outputs.get(index).toJSON() as Record<string, unknown>;
   const lines: unknown[] = Array.isArray(output.traceback)
     ? output.traceback
@@ -139,15 +156,6 @@ function errorPart(path: string, panel: NotebookPanel): ErrorContext | null {
     evalue: cut(text(output.evalue), LONGEST_MESSAGE),
     traceback: cut(lines.map(text).join('\n'), LONGEST_TRACEBACK)
   };
-}
-
-function indexOfError({ outputs }: ICodeCell): number {
-  for (let index = outputs.length - 1; index >= 0; index--) {
-    if (outputs.get(index).type === 'error') {
-      return index;
-    }
-  }
-  return -1;
 }
 
 function count(cell: ICodeCell): number {

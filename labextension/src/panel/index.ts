@@ -8,6 +8,7 @@ import { MessageContext } from '../notebooks/context';
 import { ApiClient } from '../model/client';
 import type { IPanelHooks, ISavedState } from '../model/panel';
 import { PanelModel } from '../model/panel';
+import type { ILoaded } from '../sidebar';
 import type { IPanelOptions } from './widget';
 import { PanelContent } from './widget';
 
@@ -21,11 +22,10 @@ export function createContent(
   serverSettings: Connection.ISettings,
   saved: ISavedState | null,
   hooks: IPanelHooks
-): { content: PanelContent; model: PanelModel } {
+): ILoaded {
   const client = new ApiClient(serverSettings, ServerConnection.makeRequest);
   const model = new PanelModel(client, saved, hooks);
   const context = options.opened && new MessageContext(options.opened);
   const content = new PanelContent({ ...options, context, model });
-  void model.start();
-  return { content, model };
+  return { content, context, model, started: model.start() };
 }

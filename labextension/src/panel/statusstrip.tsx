@@ -1,3 +1,4 @@
+import { TOUR } from '../model/client';
 import type { IsolationObservation } from '../model/events';
 import type { INetworkInfo } from '../model/frames';
 import { awaitsNetwork } from '../model/network';
@@ -192,5 +193,5 @@ function Connection({
 }
 
 function modelLabel(name: string, tour: string): string {
-  return name === 'tour' ? tour : name.slice(name.lastIndexOf('/') + 1);
+  return name === TOUR ? tour : name.slice(name.lastIndexOf('/') + 1);
 }

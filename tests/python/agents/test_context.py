@@ -68,7 +68,7 @@ def test_it_stands_after_the_message_as_data() -> None:
         "m: numpy.ndarray(2, 3) int64\n"
         "df: pandas.DataFrame(1000, 4) day: datetime64[us], price: float64 [and 2 more columns]\n"
         "[and 1,200 more]\n"
-        "Last error in a.ipynb, cell c0ffee11: NameError: name 'y' is not defined\n"
+        "Error in a.ipynb, cell c0ffee11: NameError: name 'y' is not defined\n"
         "----> 2 x + y\nNameError: name 'y' is not defined\n"
         "</output>"
     )

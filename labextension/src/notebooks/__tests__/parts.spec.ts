@@ -1,3 +1,4 @@
+import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { OpenedNotebooks } from '../opened';
 import { cellParts, cut, notebookParts } from '../parts';
@@ -106,6 +107,21 @@ describe('cellParts', () => {
         evalue: 'value',
         traceback: 'one\ntwo'
       }
+    ]);
+  });
+
+  it('tells the error of the cell itself before one that came later', () => {
+    const cells = [
+      { id: 'a', type: 'code', executionCount: 2, outputs: [error('Own')] },
+      { id: 'b', type: 'code', executionCount: 9, outputs: [error('Later')] }
+    ];
+    expect(cellParts('a', panel(cells)).at(-1)).toMatchObject({ cell: 'a' });
+    const here = panel(cells);
+    const [, other] = here.context.model.cells;
+    const about = { model: other } as unknown as Cell;
+    expect(cellParts('a', here, about)).toMatchObject([
+      { kind: 'cell', cell: 'b' },
+      { kind: 'error', cell: 'b', ename: 'Later' }
     ]);
   });
 
