@@ -41,11 +41,14 @@ class Cgroup:
         Which limits it enforces: ``memory``, ``processes``, ``cpus``.
     counted
         Of which it counts how often they were reached.
+    late
+        Whether it is told of what it counts, perhaps after the action, and more than once.
     grows
         Whether processes can be put into it that may have ended by then.
     """
 
     counted = frozenset({"memory", "processes"})
+    late = False
     grows = True
 
     def __init__(self, folders: list[Path], enforced: frozenset[str]) -> None:

@@ -58,6 +58,9 @@ class Watch:
     async def begin(self) -> None:
         """An action is about to start."""
         self._guard.begin()
+        if self._cgroup is not None and self._cgroup.late:
+            # It was told with the action before.
+            self._counts = self._count()
         self._pictures = await asyncio.to_thread(executed_later.pictures, self._workspace)
 
     async def remarks(self, printed: str) -> list[str]:

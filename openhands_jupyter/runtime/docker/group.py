@@ -15,6 +15,7 @@ class ContainerGroup(Cgroup):
     """
 
     counted = frozenset({"memory"})
+    late = True
 
     def __init__(self) -> None:
         super().__init__([], frozenset())
