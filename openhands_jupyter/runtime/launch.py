@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import compileall
+import functools
 import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -226,6 +229,24 @@ def agentd_command(folder: Path, channel: int, confinement: int | None = None) -
     """
     descriptors = [channel] if confinement is None else [channel, confinement]
     return [sys.executable, "-I", "-S", "-c", _START, str(folder), *map(str, descriptors)]
+
+
+@functools.cache
+def keep_bytecode(folder: Path = AGENTD) -> threading.Thread:
+    """Compile agentd once, as it can only be read in a sandbox, and would be compiled each time.
+
+    Some installers leave that to the first who imports it.
+
+    Returns
+    -------
+    threading.Thread
+        Does it. Where nobody may write there, nothing happens.
+    """
+    compiling = threading.Thread(
+        target=compileall.compile_dir, args=(folder,), kwargs={"quiet": 2}, daemon=True
+    )
+    compiling.start()
+    return compiling
 
 
 def data_fd(content: bytes) -> int:

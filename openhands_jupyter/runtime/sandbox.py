@@ -24,7 +24,7 @@ from .environment import EnvironmentSettings, SandboxEnvironment
 from .gateway import isolation as remote_isolation
 from .gateway.settings import GatewaySettings
 from .isolation import Canaries, verdict
-from .launch import BackendUnavailable, Command, Elsewhere, Launch
+from .launch import BackendUnavailable, Command, Elsewhere, Launch, keep_bytecode
 from .limits import Limits, group_for
 from .owner import Owner
 from .process import GroupRefused
@@ -172,6 +172,7 @@ class Sandbox:
                     self.isolation_in_force = msgspec.structs.replace(found, notice=notice)
                     self._backend = backend
                     self._alive = True
+                    keep_bytecode()
                     return self.isolation_in_force
             raise nothing_works(refused)
         except BaseException:

@@ -6,6 +6,7 @@ import ast
 import asyncio
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from waiting import PATIENCE
 import openhands_jupyter.runtime.agentd as agentd
 from openhands_jupyter.errors import OpenHandsError
 from openhands_jupyter.runtime.channel import Channel, SandboxDied
-from openhands_jupyter.runtime.launch import AGENTD, agentd_command
+from openhands_jupyter.runtime.launch import AGENTD, agentd_command, keep_bytecode
 
 MODULES = sorted(Path(agentd.__file__).parent.glob("*.py"))
 
@@ -47,6 +48,17 @@ def test_what_takes_long_to_load_waits_until_it_is_needed():
     assert not {*slow, "socket", "subprocess"} & at_start
     for_kernels = loaded_by("import agentd.server, agentd.actions")
     assert not slow & for_kernels
+
+
+def test_its_bytecode_is_kept_where_that_is_possible(tmp_path):
+    fresh, closed = tmp_path / "fresh", tmp_path / "closed"
+    for folder in (fresh, closed):
+        shutil.copytree(AGENTD, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (closed / "__pycache__").touch()
+    for folder in (fresh, closed):
+        keep_bytecode(folder).join(PATIENCE)
+    kept = {path.name.split(".")[0] for path in (fresh / "__pycache__").iterdir()}
+    assert kept == {path.stem for path in MODULES}
 
 
 @pytest.mark.parametrize("module", ["standard_streams", "server"])
