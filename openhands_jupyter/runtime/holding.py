@@ -9,7 +9,13 @@ import contextlib
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .agentd.supervise import descendants
+
+LOOK_AGAIN = 0.001
 
 _WAIT_AND_EXECUTE = ("/bin/sh", "-c", 'read -r _ && exec "$@" </dev/null', "sh")
 
@@ -54,32 +60,30 @@ class Hold:
 
 
 class BubblewrapHold(Hold):
-    """Holds bubblewrap back when it has built the sandbox and before it starts the program.
+    """Lets bubblewrap build the sandbox, and agentd in it load, while they are put into the group.
 
-    By then it is two processes, one of them in the sandbox. Building and putting them into the
-    group, which takes as long, go on at the same time. It goes on when the hold is closed, so it
-    has to be killed before if it must not.
+    That takes about as long. Nothing is outside of the group then: agentd starts no process before
+    its first request, which is only sent once all of them are in.
 
     Parameters
     ----------
     fds
-        The descriptors that it is to be given, to which its own are added.
+        The descriptors that bubblewrap is to be given, to which its own are added.
     """
 
     def __init__(self, fds: list[int]) -> None:
         self.stdin = subprocess.DEVNULL
-        waits, self._says = os.pipe()
         self._hears, tells = os.pipe()
-        self._open = [self._says, self._hears]
-        fds += [waits, tells]
-        self.options = ["--block-fd", str(waits), "--info-fd", str(tells)]
+        self._open = [self._hears]
+        fds.append(tells)
+        self.options = ["--info-fd", str(tells)]
 
     def argv(self, command: Sequence[str]) -> list[str]:
         """The same command line: it has the options already."""
         return list(command)
 
     def held(self, pid: int) -> Iterator[int]:
-        """bubblewrap itself, and its child when it tells of it, unless it fails before."""
+        """bubblewrap itself, its child in the sandbox and agentd; fewer if one of them fails."""
         yield pid
         told = b""
         # All of it: bubblewrap would end with SIGPIPE if nobody read the rest.
@@ -88,4 +92,21 @@ class BubblewrapHold(Hold):
             if not piece:
                 return
             told += piece
-        yield json.loads(told)["child-pid"]
+        child = json.loads(told)["child-pid"]
+        yield child
+        while os.path.exists(f"/proc/{pid}"):
+            if agentd := children(child):
+                yield from agentd
+                return
+            time.sleep(LOOK_AGAIN)
+
+    def release(self) -> None:
+        """Nothing: the first request does."""
+
+
+def children(pid: int) -> list[int]:
+    """The child processes of one, or what is below it where the system has no list of them."""
+    try:
+        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except OSError:
+        return list(descendants(pid))

@@ -79,7 +79,7 @@ def _reaped() -> Iterator[int]:
 def _kill_all() -> None:
     # Again and again, because they may start others meanwhile.
     while True:
-        for pid in _descendants(os.getpid()):
+        for pid in descendants(os.getpid()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         list(_reaped())
@@ -90,7 +90,8 @@ def _kill_all() -> None:
         time.sleep(_ROUND)
 
 
-def _descendants(ancestor: int) -> Iterator[int]:
+def descendants(ancestor: int) -> Iterator[int]:
+    """The processes below one, so far as they can be seen."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():

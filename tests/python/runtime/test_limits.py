@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from sandbox_facts import SANDBOXES
 from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.runtime import cgroups, limits, rundir, sandbox
+from openhands_jupyter.runtime.agentd.supervise import descendants
 from openhands_jupyter.runtime.disk import DiskGuard
 from openhands_jupyter.runtime.holding import BubblewrapHold
 from openhands_jupyter.runtime.limits import GIGABYTE, Limits, gigabytes
@@ -338,19 +340,37 @@ def test_all_is_heard_that_bubblewrap_tells_of_itself():
     """It tells in pieces, and what nobody reads would end it."""
     fds: list[int] = []
     hold = BubblewrapHold(fds)
-    waits, tells = fds
-    with closing(hold), ThreadPoolExecutor() as pool:
-        os.write(tells, b'{\n    "child-pid": 12,\n')
-        held = pool.submit(lambda: list(hold.held(7)))
+    (tells,) = fds
+    # It stands for bubblewrap, outside and inside, which starts agentd a moment later.
+    command = ["sh", "-c", "read go; sleep 60 & wait"]
+    with (
+        closing(hold),
+        ThreadPoolExecutor() as pool,
+        subprocess.Popen(command, stdin=subprocess.PIPE) as inside,
+    ):
+        os.write(tells, b'{\n    "child-pid": %d,\n' % inside.pid)
+        held = hold.held(inside.pid)
+        assert next(held) == inside.pid
+        told = pool.submit(next, held)
         while waiting_in(hold._hears):
             time.sleep(0.001)
         os.write(tells, b'    "pid-namespace": 4026532299\n}\n')
-        assert held.result(10) == [7, 12]
+        assert told.result(10) == inside.pid
         assert waiting_in(hold._hears) == 0
+        rest = pool.submit(list, held)
+        assert inside.stdin is not None
+        inside.stdin.write(b"\n")
+        inside.stdin.flush()
+        (agentd,) = rest.result(10)
+        # As it is found where the system keeps no list.
+        assert list(descendants(inside.pid)) == [agentd]
+        os.kill(agentd, signal.SIGKILL)
+        inside.wait(10)
+        # One that failed is gone, or has told nothing.
+        os.write(tells, b'{"child-pid": %d}' % inside.pid)
+        assert list(hold.held(inside.pid)) == [inside.pid] * 2
         os.close(tells)
-        # One that failed has told nothing.
-        assert list(hold.held(7)) == [7]
-    os.close(waits)
+        assert list(hold.held(inside.pid)) == [inside.pid]
 
 
 def waiting_in(pipe: int) -> int:
