@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 AGENTD = Path(__file__).resolve().parent / "agentd"
 
 _START = (
-    "import sys; sys.path.append(sys.argv[1]); "
+    # What is loaded is no garbage, and looking for some takes time.
+    "import gc, sys; gc.set_threshold(20_000); sys.path.append(sys.argv[1]); "
     "from agentd.server import main; main(*map(int, sys.argv[2:]))"
 )
 

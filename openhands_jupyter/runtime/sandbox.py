@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import os
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -332,8 +333,11 @@ class Sandbox:
         folders = [name for _, name in self.environment.python.folders()]
         with Canaries(run_directory, command, canary, folders) as canaries:
             attempts = {**canaries.parameters(), "only": remote_isolation.TRIED if place else None}
-            answer = await self._expect(backend, "hello", {**parameters, "selftest": attempts})
-            results = await self._expect(backend, "selftest", {})
+            answer, results = await self._expect(
+                backend,
+                self.request("hello", {**parameters, "selftest": attempts}),
+                self.request("selftest", {}),
+            )
         hello = msgspec.convert(answer, _Hello)
         self.environment.started(hello.python, hello.without_packages)
         if place:
@@ -397,9 +401,9 @@ class Sandbox:
         self._channel.open(*await self._process.open())
         return self._process.command
 
-    async def _expect(self, backend: Backend, method: str, params: dict[str, Any]) -> Any:
+    async def _expect(self, backend: Backend, *requests: Awaitable[Any]) -> list[Any]:
         try:
-            return await asyncio.wait_for(self.request(method, params), START_TIMEOUT)
+            return await asyncio.wait_for(asyncio.gather(*requests), START_TIMEOUT)
         except (SandboxDied, TimeoutError, OpenHandsError) as error:
             self.kill()
             stderr = await self._end()

@@ -147,7 +147,7 @@ class SandboxRuntime(Runtime):
 
     async def _started(self) -> Sandbox:
         await asyncio.to_thread(check_unchanged, self.workspace)
-        self._workspace_is = await asyncio.to_thread(identity, self.workspace)
+        self._workspace_is = identity(self.workspace)
         sandbox = Sandbox(
             self.workspace,
             self._isolation,
