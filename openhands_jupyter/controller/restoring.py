@@ -33,6 +33,9 @@ from .checkpointing import Checkpointing, Stopped, path_in
 MOST_TOLD = 100
 """Paths of each kind that an event names."""
 
+NOTEBOOK = ".ipynb"
+OPEN = "Somebody has it open in JupyterLab, and may have saved it meanwhile."
+
 LONGEST_NOTEBOOK = 16 << 20
 """Bytes of one whose file is compared with what its cells would be; a longer one is not."""
 
@@ -94,7 +97,10 @@ async def plan_back(
     if store is None or not was_kept:
         return Back(None, found)
     way = await asyncio.to_thread(_way_of, files, store, session, action)
-    return await asyncio.to_thread(_divided, store, way, found)
+    opened: list[str] = []
+    if cells and any(path.endswith(NOTEBOOK) for path in way.effects.targets):
+        opened = cells.opened()
+    return await asyncio.to_thread(_divided, store, way, found, opened)
 
 
 def _way_of(
@@ -105,8 +111,13 @@ def _way_of(
     return way_of_rewind(files, store, session, action.event)
 
 
-def _divided(store: CheckpointStore, way: Way, found: list[NotebookBack]) -> Back:
-    """Leave the notebooks out of the files that are taken back by cells."""
+def _divided(
+    store: CheckpointStore, way: Way, found: list[NotebookBack], opened: Iterable[str]
+) -> Back:
+    """Leave the notebooks out of the files that are taken back by cells.
+
+    Another one that somebody has open may have been saved by them while the agent worked.
+    """
     targets = way.effects.targets
     files = {notebook.path: path_in(store.workspace, notebook.path) or "" for notebook in found}
     conflicts = plan(store, way).conflicts if targets.keys() & files.values() else {}
@@ -118,7 +129,11 @@ def _divided(store: CheckpointStore, way: Way, found: list[NotebookBack]) -> Bac
             by_cells.append(notebook)
     out = {files[notebook.path] for notebook in by_cells}
     kept = {path: entry for path, entry in targets.items() if path not in out}
-    return Back(way._replace(effects=way.effects._replace(targets=kept)), by_cells)
+    may_be_theirs = {path_in(store.workspace, path) or "" for path in opened} & kept.keys()
+    effects = way.effects._replace(
+        targets=kept, doubts={**way.effects.doubts, **dict.fromkeys(may_be_theirs, OPEN)}
+    )
+    return Back(way._replace(effects=effects), by_cells)
 
 
 def _is_for_file(notebook: NotebookBack, store: CheckpointStore, way: Way, file: str) -> bool:

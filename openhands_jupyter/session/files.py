@@ -251,9 +251,12 @@ class SessionFiles:
     def check_undo(self, turn: int | None) -> int:
         """The turn that would be undone; see `check_turn` for what it raises."""
         is_kept = self._cells.kept.has
-        if self._files.last_turn(is_kept) is None:
+        if turn is None and self._files.last_turn(is_kept) is None:
             self._require_store()
-        return check_turn(self._files, turn, is_kept)
+        first = check_turn(self._files, turn, is_kept)
+        if not any(map(is_kept, self._files.edits_of(first))):
+            self._require_store()
+        return first
 
     def check_rewind(self, event: int) -> None:
         """See that a rewind to before an event is possible; see `check_event`."""

@@ -183,6 +183,12 @@ class NotebookActions:
             raise out_of_workspace(path)
         return document
 
+    def opened(self) -> list[str]:
+        """The absolute paths of the notebooks that somebody has open."""
+        places = self._places
+        opened = self._notebooks().open_in_browser()
+        return [places.absolute(places.shown(notebook.path)) for notebook in opened]
+
     async def _open_as_judged(
         self, action: NotebookEditAction | NotebookSaveAction | NotebookUndoAction
     ) -> Document:

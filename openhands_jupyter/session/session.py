@@ -129,7 +129,7 @@ class Session:
             SandboxKernel(self._runtime, stream.masker),
             kernel_executor(kernels, notebooks, places, settings.timeout, state, stream.masker),
         )
-        cells = TakingBack(kept, actions.open, places.shown, info.id)
+        cells = TakingBack(kept, actions.open, actions.opened, places.shown, info.id)
         self.files = SessionFiles(stream, state.files, checkpoints, cells)
         self.controller = AgentController(
             stream,

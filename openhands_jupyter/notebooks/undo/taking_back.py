@@ -73,6 +73,8 @@ class TakingBack:
         What the session's edits did.
     open
         Gives the notebook at an absolute path, in the way that leads to it now.
+    opened
+        Gives the absolute paths of the notebooks that somebody has open.
     shown
         Gives such a path as an agent writes it.
     session
@@ -80,9 +82,15 @@ class TakingBack:
     """
 
     def __init__(
-        self, kept: KeptEdits, open: Open, shown: Callable[[str], str], session: str
+        self,
+        kept: KeptEdits,
+        open: Open,
+        opened: Callable[[], list[str]],
+        shown: Callable[[str], str],
+        session: str,
     ) -> None:
         self.kept = kept
+        self.opened = opened
         self._open = open
         self._shown = shown
         self._session = session

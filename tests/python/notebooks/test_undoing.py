@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,10 +14,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from openhands_jupyter.errors import OpenHandsError
 from openhands_jupyter.events.masking import Masker
 from openhands_jupyter.notebooks.changes import (
     Applied,
     Change,
+    DeleteCell,
     MoveCell,
     SetCell,
     apply,
@@ -24,6 +27,7 @@ from openhands_jupyter.notebooks.changes import (
 from openhands_jupyter.notebooks.editing.operations import operations_from
 from openhands_jupyter.notebooks.editing.planning import plan
 from openhands_jupyter.notebooks.revisions import cell_rev
+from openhands_jupyter.notebooks.undo.kept import KeptEdit, KeptEdits
 from openhands_jupyter.notebooks.undo.records import CellRecord, records
 from openhands_jupyter.notebooks.undo.undoing import UndoPlan, plan_undo
 
@@ -358,6 +362,58 @@ def test_a_mask_is_never_written_into_a_cell() -> None:
     undoing = undo(cells, [record for record in masked if record.id == "second"])
     assert cells == [code("second", "print(key)")]
     assert undoing.cells[0].notes == ["comes without its outputs, which are not kept"]
+
+
+def test_what_is_too_long_is_kept_in_part_and_the_oldest_goes_first(tmp_path: Path) -> None:
+    long = code("long", "x" * 3000, outputs=[{**RAN["outputs"][0], "text": "y" * 9000}])
+    cells = [long, code("half", "x = '\ud800'")]
+    before = deepcopy(cells)
+    gone = [DeleteCell(id=cell["id"], rev=cell_rev(cell)) for cell in cells]
+    made = records(cells, Change(steps=list(gone)))
+    one = [KeptEdit(path="/a.ipynb", records=made)]
+
+    def after_undo(most: int) -> tuple[UndoPlan, Cells]:
+        store = KeptEdits(tmp_path / str(most), most_of_an_edit=most)
+        store.put(7, one)
+        (found,) = store.of(7)
+        now: Cells = []
+        told = plan_undo([found.records], now)
+        assert isinstance(apply(now, told.change), Applied)
+        return told, now
+
+    assert after_undo(20_000)[1] == before
+    told, now = after_undo(6_000)
+    assert (now[0]["source"], now[0]["outputs"], now[1]) == (long["source"], [], before[1])
+    assert told.cells[0].notes == ["comes without its outputs, which are not kept"]
+    told, now = after_undo(1_000)
+    assert now == [] and {cell.reason for cell in told.left} == {"not_kept"}
+
+    store = KeptEdits(tmp_path / "some", most_of_all=40_000)
+    for event in (2, 10, 11, 12):
+        store.put(event, one)
+    assert [event for event in (2, 10, 11, 12) if store.has(event)] == [10, 11, 12]
+    assert store.of(2) == []
+    again = KeptEdits(tmp_path / "some", most_of_all=40_000)
+    again.put(12, [])
+    assert not again.has(12) and store.of(11) == one
+    (tmp_path / "file").touch()
+    with pytest.raises(OpenHandsError, match="not changed"):
+        KeptEdits(tmp_path / "file" / "edits").put(1, one)
+
+
+def test_a_mark_goes_with_its_edit_also_when_somebody_accepted_it() -> None:
+    mark = {"session": "s", "event": 1}
+    cells = [code("a", "x"), code("b", "y", metadata={"openhands": {"session": "other"}})]
+    before = deepcopy(cells)
+    steps = [
+        SetCell(id=cell["id"], rev=cell_rev(cell), source="z", metadata={"openhands": mark})
+        for cell in cells
+    ]
+    made = records(cells, Change(steps=list(steps)))
+    assert isinstance(apply(cells, Change(steps=list(steps))), Applied)
+    cells[0]["metadata"]["openhands"] = {**mark, "accepted": True}
+    undo(cells, made)
+    assert cells == before
 
 
 def test_what_nbformat_does_not_allow_does_not_hold_up_the_rest() -> None:

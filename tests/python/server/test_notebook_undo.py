@@ -165,6 +165,16 @@ async def test_a_turn_is_undone_by_cells_wherever_its_notebooks_are(
         assert cells_in(other) == written["cells"]
         assert (file.parent / "notes.txt").read_text() == "x"
 
+        # What is only saved, or written by a command, while it is open may be the person's.
+        model_server.play(call("execute_bash", command=f"echo >> {NAME}; echo > a"), DONE)
+        id = session.send_message("Do something else")
+        await until(session, "finished", after=id)
+        await turn_end(session, after=id)
+        preview = (await api("GET", f"sessions/{session.id}/undo")).body
+        conflicts = {change["path"]: change["conflict"] for change in preview["changes"]}
+        assert list(conflicts) == [NAME, "a"] and "has it open" in conflicts[NAME]
+        assert not conflicts["a"] and not preview["notebooks"]
+
         model_server.play(DONE)
         id = session.send_message("What is there now?")
         await until(session, "finished", after=id)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import nbformat
 import pytest
 from model_server.script import call
-from notebook_contract import FIRST, USUAL, rev
+from notebook_contract import FIRST, USUAL, code, rev
 from session_tools import events, until
+from undo_tools import undo
 
+from openhands_jupyter.errors import Conflict
 from openhands_jupyter.events import NotebookEditObservation, NotebookObservation
 
 PATCH = {"op": "patch", "id": "first-cell", "expect_rev": rev(FIRST), "old": "1", "new": "2"}
@@ -40,3 +43,22 @@ async def test_the_file_is_read_and_changed(
     assert "x = 1" in read.content
     assert changed.delivery == "disk"
     assert "".join(json.loads(file.read_text())["cells"][0]["source"]) == "x = 2\n"
+
+    # Days later, by another process, and where no files are kept: by its cells alone.
+    mine = json.loads(file.read_text())
+    mine["cells"].append(code("mine", "typed"))
+    file.write_text(json.dumps(mine))
+    async with manager(checkpoints=False) as sessions:
+        session = await sessions.open(session.id)
+        preview = await session.files.undo_preview(None)
+        assert [len(notebook.cells) for notebook in preview.notebooks] == [1]
+        done = await undo(session)
+        assert (done.target, done.checkpoint) == ("", "")
+        assert [cell["source"] for cell in nbformat.read(file, 4)["cells"]] == [
+            *(cell["source"] for cell in USUAL["cells"]),
+            "typed",
+        ]
+        await undo(session, done.cause)
+        assert nbformat.read(file, 4)["cells"][0]["source"] == "x = 2\n"
+        with pytest.raises(Conflict, match="not kept"):
+            session.rewind(0)
