@@ -9,6 +9,12 @@ import { accept, isMarked, provenanceOf, strip } from './provenance';
 
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
 
+const MINE = [
+  CommandIDs.acceptCells,
+  CommandIDs.acceptNotebook,
+  CommandIDs.removeProvenance
+];
+
 /**
  * Mark what the agent changed, and add the commands that take the marks away.
  */
@@ -17,16 +23,14 @@ export function addMarks(
   tracker: INotebookTracker,
   trans: TranslationBundle
 ): void {
-  const tell = (): void => commands.notifyCommandChanged();
+  // Of all commands it would be asked anew whether they are enabled.
+  const tell = (): void =>
+    MINE.forEach(id => commands.notifyCommandChanged(id));
   let marks: Promise<Marks> | null = null;
   const watch = (panel: NotebookPanel): void => {
     marks ??= import('./marks').then(module => new module.Marks(trans, tell));
     void marks.then(loaded => loaded.watch(panel));
   };
-  tracker.forEach(watch);
-  tracker.widgetAdded.connect((_, panel) => watch(panel));
-  tracker.activeCellChanged.connect(tell);
-  tracker.selectionChanged.connect(tell);
 
   const all = (): readonly Cell[] =>
     tracker.currentWidget?.content.widgets ?? [];
@@ -70,4 +74,9 @@ export function addMarks(
     isEnabled: () => all().some(({ model }) => provenanceOf(model) !== null),
     execute: () => all().forEach(({ model }) => strip(model))
   });
+
+  tracker.forEach(watch);
+  tracker.widgetAdded.connect((_, panel) => watch(panel));
+  tracker.activeCellChanged.connect(tell);
+  tracker.selectionChanged.connect(tell);
 }

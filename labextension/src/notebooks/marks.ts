@@ -9,12 +9,17 @@ const MARKED = 'jp-mod-openHandsMarked';
 const MARK = 'jp-OpenHands-mark';
 
 /**
+ * What a cell says of the agent.
+ */
+type State = 'none' | 'accepted' | 'marked';
+
+/**
  * Marks the cells of notebooks that the agent changed and nobody has accepted yet.
  */
 export class Marks {
   constructor(
     private readonly _trans: TranslationBundle,
-    /** Called when a cell was marked, or is not any more. */
+    /** Called when there is another state of some cells. */
     private readonly _onChange: () => void
   ) {}
 
@@ -29,27 +34,40 @@ export class Marks {
       content.model?.cells.changed.connect(() => this._take(content));
       this._take(content);
     };
-    content.modelContentChanged.connect(() => this._take(content));
     content.modelChanged.connect(follow);
     follow();
   }
 
   private _take(notebook: Notebook): void {
+    let isOther = false;
     for (const cell of notebook.widgets) {
-      if (!this._known.has(cell)) {
-        this._known.add(cell);
+      if (!this._states.has(cell)) {
+        this._states.set(cell, 'none');
         const { metadataChanged } = cell.model;
-        const draw = (): void => this._draw(cell);
-        metadataChanged.connect(draw);
-        cell.disposed.connect(() => metadataChanged.disconnect(draw));
-        draw();
+        const follow = (): void => {
+          if (this._draw(cell)) {
+            this._onChange();
+          }
+        };
+        metadataChanged.connect(follow);
+        cell.disposed.connect(() => metadataChanged.disconnect(follow));
+        isOther = this._draw(cell) || isOther;
       }
+    }
+    if (isOther) {
+      this._onChange();
     }
   }
 
-  private _draw(cell: Cell): void {
+  /**
+   * @returns Whether the cell has another state than before.
+   */
+  private _draw(cell: Cell): boolean {
     const { model } = cell;
     const marked = isMarked(model);
+    const state = marked ? 'marked' : provenanceOf(model) ? 'accepted' : 'none';
+    const before = this._states.get(cell);
+    this._states.set(cell, state);
     cell.node.querySelector(`:scope > .${MARK}`)?.remove();
     cell.toggleClass(MARKED, marked);
     if (marked) {
@@ -60,8 +78,8 @@ export class Marks {
       // After all that Lumino keeps there by number.
       cell.node.append(mark);
     }
-    this._onChange();
+    return state !== before;
   }
 
-  private readonly _known = new WeakSet<Cell>();
+  private readonly _states = new WeakMap<Cell, State>();
 }

@@ -27,6 +27,8 @@ export function markText(
   const session = text('session');
   const time = dateText(text('time'));
   return [
+    // Whoever sends a notebook can write there what they like.
+    trans.__('This notebook says:'),
     trans.__('Changed by the OpenHands agent, not accepted yet'),
     model && trans.__('Model: %1', model),
     approver,

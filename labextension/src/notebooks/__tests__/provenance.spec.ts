@@ -69,6 +69,7 @@ describe('accept and strip', () => {
 describe('markText', () => {
   it('says what is known', () => {
     expect(markText(trans, { ...OURS, session: 3 }).split('\n')).toEqual([
+      'This notebook says:',
       'Changed by the OpenHands agent, not accepted yet',
       'Model: a-model',
       'Approved by a person',
