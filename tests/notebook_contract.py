@@ -128,6 +128,79 @@ async def everything_is_read(world: World) -> None:
     assert not found.state.trusted
 
 
+LONG = "A" * 100_000
+HEAVY = notebook(
+    code(
+        "first-cell",
+        "print('ü')",
+        {**STREAM, "text": LONG},
+        {"output_type": "error", "ename": "Error", "evalue": "why", "traceback": [LONG]},
+        execution_count=1,
+    ),
+    code(
+        "second-cell",
+        "plot()",
+        {
+            "output_type": "display_data",
+            "data": {"image/png": LONG, "text/html": LONG, "application/json": {"a": [1e-7, LONG]}},
+            "metadata": {"image/png": {"width": 1}},
+        },
+        execution_count=2,
+    ),
+    text("third-cell", "![](attachment:a.png)", attachments={"a.png": {"image/png": LONG}}),
+    widgets={"state": {"large": LONG}},
+)
+
+
+@case(HEAVY)
+async def what_is_not_asked_for_is_not_sent(world: World) -> None:
+    all_of_it = await world.read()
+    document = await world.open()
+    found = await document.read(["second-cell", "no-such-cell"])
+    first, second, third = found.cells
+    assert second == all_of_it.cells[1] == HEAVY["cells"][1]
+    beginning = LONG[:200]
+    assert first == {
+        **HEAVY["cells"][0],
+        "outputs": [
+            {**STREAM, "text": beginning},
+            {"output_type": "error", "ename": "Error", "evalue": "why", "traceback": []},
+        ],
+    }
+    assert third == {**HEAVY["cells"][2], "attachments": {"a.png": {}}}
+    assert found.metadata == {k: v for k, v in all_of_it.metadata.items() if k != "widgets"}
+    assert found.nb_rev == all_of_it.nb_rev
+    lightest = (await document.read(())).cells[1]["outputs"]
+    data = {"image/png": beginning, "text/html": beginning, "application/json": ""}
+    assert lightest == [{"output_type": "display_data", "data": data, "metadata": {}}]
+
+
+@case(HEAVY)
+async def only_outputs_that_are_known_are_removed(world: World) -> None:
+    document = await world.open()
+    cells = (await document.read(())).cells
+    revs = (await document.read(["first-cell", "second-cell"])).outputs_revs
+    assert set(revs) == {"first-cell", "second-cell"}
+    run = SetCell(id="second-cell", rev=rev(cells[1]), outputs=[STREAM], execution_count=2)
+    assert isinstance(await world.change(run), Applied)
+    clear = [
+        SetCell(
+            id=cell["id"],
+            rev=rev(cell),
+            outputs=[],
+            execution_count=None,
+            outputs_rev=revs[cell["id"]],
+        )
+        for cell in cells[:2]
+    ]
+    result = await world.change(*clear)
+    assert isinstance(result, Mismatch)
+    assert [(cell.id, cell.reason) for cell in result.cells] == [("second-cell", "outputs")]
+    assert len((await world.read()).cells[0]["outputs"]) == 2
+    assert isinstance(await world.change(clear[0]), Applied)
+    assert [len(cell["outputs"]) for cell in (await world.read()).cells[:2]] == [0, 1]
+
+
 @case(USUAL)
 async def a_source_is_set_and_all_else_stays(world: World) -> None:
     changed = {**FIRST, "source": "x = 2\n"}

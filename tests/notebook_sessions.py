@@ -24,6 +24,8 @@ from tornado.websocket import websocket_connect
 from waiting import wait_until
 
 from openhands_jupyter.notebooks.changes import Change, apply
+from openhands_jupyter.notebooks.delivery.lean import lean
+from openhands_jupyter.notebooks.revisions import outputs_rev
 from openhands_jupyter.server.base import Services
 from openhands_jupyter.session import Session
 
@@ -90,6 +92,8 @@ class Tab:
     ----------
     silent, mute
         Methods that it does not do, and that it does without saying so.
+    whole
+        Which cells it was asked for with all that is in them, at each reading.
     """
 
     def __init__(self, path: str, content: dict[str, Any]) -> None:
@@ -97,6 +101,7 @@ class Tab:
         self.content = content
         self.cells: list[Any] = [dict(cell) for cell in content["cells"]]
         self.asked: list[str] = []
+        self.whole: list[list[str] | None] = []
         self.silent: set[str] = set()
         self.mute: set[str] = set()
         self.typed_last: tuple[str, str] | None = None
@@ -108,6 +113,9 @@ class Tab:
     def type_into(self, id: str, source: str) -> None:
         self.cells = [{**c, "source": source} if c["id"] == id else c for c in self.cells]
 
+    def put_out(self, id: str, *outputs: dict[str, Any]) -> None:
+        self.cells = [{**c, "outputs": list(outputs)} if c["id"] == id else c for c in self.cells]
+
     def sources(self) -> list[str]:
         return [cell["source"] for cell in self.cells]
 
@@ -115,13 +123,25 @@ class Tab:
         self.asked.append(request["method"])
         result: Any = None
         if request["method"] == "read":
-            result = {**self.content, "cells": self.cells, "state": self.state()}
+            result = self.read(request["params"]["whole"])
         elif request["method"] == "change":
             if self.typed_last:
                 self.type_into(*self.typed_last)
             change = msgspec.convert(request["params"]["change"], Change)
             result = msgspec.to_builtins(apply(self.cells, change))
         return {"type": "answer", "id": request["id"], "result": result}
+
+    def read(self, whole: list[str] | None) -> dict[str, Any]:
+        self.whole.append(whole)
+        wanted = [cell["id"] for cell in self.cells] if whole is None else whole
+        return {
+            **self.content,
+            "cells": [cell if cell["id"] in wanted else lean(cell) for cell in self.cells],
+            "outputs_revs": {
+                cell["id"]: outputs_rev(cell) for cell in self.cells if cell["id"] in wanted
+            },
+            "state": self.state(),
+        }
 
     def state(self) -> dict[str, Any]:
         return {"path": self.path, "dirty": True, "visible": True, "active_cell": "third-cell"}

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from ..events.notebooks import CellType
 from .cells import Cell, source_of
-from .revisions import cell_rev, notebook_rev
+from .revisions import cell_rev, notebook_rev, outputs_rev
 
 _TRUSTED = "trusted"
 """Jupyter's own mark on a cell whose outputs may run scripts: no change may set it."""
@@ -50,6 +50,8 @@ class SetCell(msgspec.Struct, frozen=True, kw_only=True, tag="set"):
         Merged key by key; null removes a key.
     outputs, execution_count
         Of code cells only.
+    outputs_rev
+        Revision that its outputs must have before the change, where they must be known.
     """
 
     id: str
@@ -59,6 +61,7 @@ class SetCell(msgspec.Struct, frozen=True, kw_only=True, tag="set"):
     metadata: dict[str, Any] | None = None
     outputs: list[dict[str, Any]] | None = None
     execution_count: int | UnsetType | None = UNSET
+    outputs_rev: str | None = None
 
 
 Step = InsertCell | DeleteCell | MoveCell | SetCell
@@ -91,14 +94,14 @@ class CellMismatch(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     reason
-        ``changed``: it has another revision. ``gone``: there is none with this id. ``exists``:
-        there is one already, where a new one was to get this id.
+        ``changed``: it has another revision. ``outputs``: its outputs have. ``gone``: there is none
+        with this id. ``exists``: there is one already, where a new one was to get this id.
     rev, cell_type, source
         As it is now; None when it is gone.
     """
 
     id: str
-    reason: Literal["changed", "gone", "exists"]
+    reason: Literal["changed", "outputs", "gone", "exists"]
     rev: str | None = None
     cell_type: str | None = None
     source: str | None = None
@@ -113,6 +116,11 @@ class CellMismatch(msgspec.Struct, frozen=True, kw_only=True):
             cell_type=cell["cell_type"],
             source=source_of(cell),
         )
+
+    @classmethod
+    def outputs(cls, cell: Cell) -> CellMismatch:
+        """A cell that has other outputs than is expected."""
+        return msgspec.structs.replace(cls.changed(cell, cell_rev(cell)), reason="outputs")
 
 
 class Mismatch(msgspec.Struct, frozen=True, kw_only=True, tag="mismatch"):
@@ -143,6 +151,15 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True, tag="applied"):
 
     nb_rev: str
     revs: dict[str, str]
+
+
+def without_outputs_revs(change: Change) -> Change:
+    """The change whatever outputs cells have: only who holds the notebook knows their revisions."""
+    steps = [
+        msgspec.structs.replace(step, outputs_rev=None) if isinstance(step, SetCell) else step
+        for step in change.steps
+    ]
+    return msgspec.structs.replace(change, steps=steps)
 
 
 def apply(cells: list[Cell], change: Change) -> Applied | Mismatch:
@@ -201,7 +218,7 @@ class _Working:
                 if self._is_there(step.id) and self._is_there(step.after):
                     self._move(step.id, step.after)
             case SetCell():
-                if self._is_as_expected(step.id, step.rev):
+                if self._is_as_expected(step.id, step.rev) and self._has_outputs(step):
                     self.by_id[step.id] = _changed(self.by_id[step.id], step)
                     self.touched[step.id] = None
 
@@ -240,7 +257,14 @@ class _Working:
         self._note(id, "changed")
         return False
 
-    def _note(self, id: str, reason: Literal["changed", "gone", "exists"]) -> None:
+    def _has_outputs(self, step: SetCell) -> bool:
+        before = self._before.get(step.id, {})
+        if step.outputs_rev is None or outputs_rev(before) == step.outputs_rev:
+            return True
+        self._note(step.id, "outputs")
+        return False
+
+    def _note(self, id: str, reason: Literal["changed", "outputs", "gone", "exists"]) -> None:
         """Keep the first that is said of a cell: what follows may follow from it."""
         if id not in self.wrong:
             present = None if reason == "gone" else self._before.get(id)

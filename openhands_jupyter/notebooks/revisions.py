@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 
 from ..events.codec import well_formed
@@ -42,6 +43,21 @@ def notebook_rev(cells: Iterable[Cell]) -> str:
 def rev_of_revs(revs: Iterable[tuple[str, str]]) -> str:
     """As `notebook_rev`, where ids and revisions of the cells are known."""
     return _digits("".join(f"{name}:{rev}\n" for name, rev in revs))
+
+
+def outputs_rev(cell: Cell) -> str:
+    """The revision of what running a cell has put there: its outputs and its execution count.
+
+    Only where the notebook is held is it computed anew and compared: numbers that programs write in
+    different ways make it another one elsewhere.
+
+    Returns
+    -------
+    str
+        The first 8 hexadecimal digits of the SHA-256 of both as JSON with sorted keys.
+    """
+    held = [cell.get("outputs") or [], cell.get("execution_count")]
+    return _digits(json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
 
 def _digits(text: str) -> str:

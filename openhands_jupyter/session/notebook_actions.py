@@ -40,6 +40,7 @@ from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.editing.readings import Readings
 from ..notebooks.provenance import KEY, Provenance
 from ..notebooks.revisions import cell_rev, notebook_rev, rev_of
+from ..notebooks.showing.looking import look
 from ..notebooks.showing.pictures import Picture, keep_pictures
 from ..notebooks.showing.texts import (
     cells_text,
@@ -212,7 +213,7 @@ class NotebookActions:
     async def _look(self, action: Action) -> NotebookObservation:
         path = _path_of(action)
         document = await self.open(path)
-        snapshot = await document.read()
+        snapshot = await look(document, action, self._masker)
         # What runs in the sandbox may have put a link in its place meanwhile.
         await self.open(path)
         masker, read, pictures = self._masker, list[ReadCell](), list[Picture]()
@@ -335,7 +336,7 @@ class NotebookActions:
         return NotebookEditObservation(
             path=action.path,
             delivery=document.delivery,
-            nb_rev=(await document.read()).nb_rev,
+            nb_rev=(await document.read(())).nb_rev,
             content=f"Saved {action.path}.",
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
 
-from ..errors import Conflict, Invalid
+from ..errors import Conflict, Invalid, OpenHandsError
 from ..events import (
     Action,
     CellEdit,
@@ -21,11 +22,19 @@ from ..events import (
 )
 from ..events.masking import MASK
 from ..events.shown import as_data
+from ..notebooks.addresses import Addresses
 from ..notebooks.cells import Cell
-from ..notebooks.changes import Applied, CellMismatch, Change, apply
+from ..notebooks.changes import (
+    Applied,
+    CellMismatch,
+    Change,
+    SetCell,
+    apply,
+    without_outputs_revs,
+)
 from ..notebooks.delivery.document import Document, OutcomeUnknown, Snapshot
 from ..notebooks.editing.conflicts import told_of_conflicts, wanted_sources
-from ..notebooks.editing.operations import Operation, operations_from
+from ..notebooks.editing.operations import Operation, operations_from, whole_cells
 from ..notebooks.editing.planning import CellsChanged, Part, Plan, plan
 from ..notebooks.editing.readings import Readings
 from ..notebooks.names.graph import NameGraph, is_python
@@ -44,10 +53,17 @@ _WHERE: dict[Delivery, str] = {
 
 
 class _Planned(NamedTuple):
-    """An edit that was planned, and what the gate and the person see of it."""
+    """An edit that was planned, and what the gate and the person see of it.
+
+    Attributes
+    ----------
+    outputs
+        Revisions, by id, of the outputs that it may remove: newer ones stay.
+    """
 
     plan: Plan
     cells: list[CellEdit]
+    outputs: Mapping[str, str]
 
 
 class _Decided(NamedTuple):
@@ -122,7 +138,7 @@ class NotebookEdits:
                 nb_rev=snapshot.nb_rev,
                 content="Nothing was changed, because everything is so already.",
             )
-        self._planned = _Planned(made, made.edits())
+        self._planned = _Planned(made, made.edits(), snapshot.outputs_revs)
         return msgspec.structs.replace(
             action, cells=self._planned.cells, delivery=document.delivery
         )
@@ -153,13 +169,15 @@ class NotebookEdits:
             return NotebookEditObservation(
                 path=action.path,
                 delivery=document.delivery,
-                nb_rev=(await document.read()).nb_rev,
+                nb_rev=(await document.read(())).nb_rev,
                 rejected=decided.rejected,
                 content="The person rejected every cell of it. Nothing was changed.",
             )
         operations = [part.operation for part in decided.parts]
         ids = [part.made for part in decided.parts]
-        made, before = await self._plan(document, operations, action.expect_nb_rev, ids)
+        made, before = await self._plan(
+            document, operations, action.expect_nb_rev, ids, planned.outputs
+        )
         made = made.with_sources(decided.sources)
         change = signed(made.change, provenance)
         result = await self._deliver(action.id, path, document, before, change, operations)
@@ -181,11 +199,12 @@ class NotebookEdits:
         operations: Sequence[Operation],
         expect_nb_rev: str,
         made: Sequence[Sequence[str]] = (),
+        outputs: Mapping[str, str] = {},
         *,
         may_tell: bool = True,
     ) -> tuple[Plan, Snapshot]:
         """A plan for the notebook as it is now, and how that is."""
-        snapshot = await document.read()
+        snapshot = await _read(document, operations)
         try:
             planned = await asyncio.to_thread(
                 plan,
@@ -194,11 +213,14 @@ class NotebookEdits:
                 self._readings.revs(document.path),
                 expect_nb_rev=expect_nb_rev or None,
                 made=made,
+                outputs=outputs,
             )
         except CellsChanged as error:
             if not may_tell:
                 raise
             raise await self._conflict(document.path, error.cells, operations) from None
+        if newer := _with_newer_outputs(planned, snapshot):
+            raise await self._conflict(document.path, newer, operations)
         return planned, snapshot
 
     async def _deliver(
@@ -284,12 +306,37 @@ def told_token(event: int) -> str:
     return f"Undo token: {event}."
 
 
+def _with_newer_outputs(planned: Plan, snapshot: Snapshot) -> list[CellMismatch]:
+    """The cells that got outputs since the edit was planned first, which would remove them."""
+    newer = {
+        step.id
+        for step in planned.change.steps
+        if isinstance(step, SetCell)
+        and step.outputs_rev is not None
+        and step.outputs_rev != snapshot.outputs_revs.get(step.id)
+    }
+    return [CellMismatch.outputs(cell) for cell in snapshot.cells if cell["id"] in newer]
+
+
+async def _read(document: Document, operations: Sequence[Operation]) -> Snapshot:
+    """The notebook, with those cells whole of which an edit may take more away than the source."""
+    wanted = whole_cells(operations)
+    snapshot = await document.read(wanted)
+    find = Addresses(snapshot.cells).id
+    ids = set()
+    for address in wanted:
+        # The plan says what is wrong with it.
+        with suppress(OpenHandsError):
+            ids.add(find(address))
+    return snapshot if ids <= set(wanted) else await document.read(ids)
+
+
 def _stale(made: Plan, before: Snapshot) -> str:
     """The cells that an edit makes stale, with the names that they take."""
     if not is_python(before.metadata):
         return ""
     after: list[Cell] = list(before.cells)
-    apply(after, made.change)
+    apply(after, without_outputs_revs(made.change))
     found = [
         f"{cell.id} ({', '.join(cell.names[:5])})"
         for cell in NameGraph(after).stale_since(NameGraph(before.cells))

@@ -10,7 +10,7 @@ import type { IApplied, IChange, IMismatch, ISetCell, Step } from './change';
 import { TRUSTED } from './change';
 import type { ICellText } from './check';
 import { findMismatch } from './check';
-import { cellRev, notebookRev } from './revisions';
+import { cellRevOnce, notebookRev, outputsRev } from './revisions';
 import { rewrite } from './source';
 
 /**
@@ -59,7 +59,7 @@ export function applyChange(
   for (const id of performance.touched) {
     const cell = byId.get(id);
     if (cell) {
-      revs[id] = cellRev(cell);
+      revs[id] = cell.rev();
     }
   }
   return { type: 'applied', nb_rev: notebookRev(after), revs };
@@ -69,11 +69,15 @@ export function applyChange(
  * What revisions are made of.
  */
 export function textsOf(notebook: YNotebook): ICellText[] {
-  return notebook.cells.map(cell => ({
-    id: cell.id,
-    cell_type: cell.cell_type,
-    source: cell.getSource()
-  }));
+  return notebook.cells.map(cell => {
+    const text = { cell_type: cell.cell_type, source: cell.getSource() };
+    return {
+      id: cell.id,
+      ...text,
+      rev: () => cellRevOnce(cell, text),
+      outputsRev: () => outputsRev(cell.toJSON() as Record<string, unknown>)
+    };
+  });
 }
 
 /**

@@ -43,6 +43,8 @@ export interface ISetCell {
   metadata?: PartialJSONObject | null;
   outputs?: IOutput[] | null;
   execution_count?: number | null;
+  /** That its outputs must have before the change. */
+  outputs_rev?: string | null;
 }
 
 export type Step = IInsertCell | IDeleteCell | IMoveCell | ISetCell;
@@ -63,7 +65,7 @@ export interface IChange {
  */
 export interface ICellMismatch {
   id: string;
-  reason: 'changed' | 'gone' | 'exists';
+  reason: 'changed' | 'outputs' | 'gone' | 'exists';
   rev: string | null;
   cell_type: string | null;
   source: string | null;

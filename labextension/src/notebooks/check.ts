@@ -13,6 +13,9 @@ import { cellRev, notebookRev } from './revisions';
  */
 export interface ICellText extends IRevised {
   id: string;
+  rev(): string;
+  /** The revision of its outputs; takes time where they are large. */
+  outputsRev(): string;
 }
 
 /**
@@ -28,16 +31,29 @@ export function findMismatch(
   for (const step of change.steps) {
     check.follow(step);
   }
-  const revision = notebookRev(cells);
-  if (check.wrong.size === 0 && (change.nb_rev ?? revision) === revision) {
+  const { nb_rev } = change;
+  // The revision of the whole takes time where there are many cells.
+  if (check.wrong.size === 0 && (nb_rev ?? null) === null) {
     return null;
   }
-  return {
-    type: 'mismatch',
-    cells: [...check.wrong.values()],
-    nb_rev: revision
-  };
+  const revision = notebookRev(cells);
+  return check.wrong.size === 0 && nb_rev === revision
+    ? null
+    : {
+        type: 'mismatch',
+        cells: [...check.wrong.values()],
+        nb_rev: revision
+      };
 }
+
+/**
+ * A cell as a step would leave it.
+ */
+function withText(cell: IRevised & { id: string }): Text {
+  return { ...cell, rev: () => cellRev(cell) };
+}
+
+type Text = Omit<ICellText, 'outputsRev'>;
 
 /**
  * The cells as the steps so far would leave them.
@@ -45,7 +61,7 @@ export function findMismatch(
 class Check {
   constructor(cells: readonly ICellText[]) {
     this._before = new Map(cells.map(cell => [cell.id, cell]));
-    this._cells = new Map(this._before);
+    this._cells = new Map<string, Text>(this._before);
   }
 
   readonly wrong = new Map<string, ICellMismatch>();
@@ -57,7 +73,7 @@ class Check {
         if (this._cells.has(id)) {
           this._note(id, 'exists');
         } else if (this._isThere(step.after)) {
-          this._cells.set(id, { id, cell_type, source });
+          this._cells.set(id, withText({ id, cell_type, source }));
         } else {
           this._notInserted.add(id);
         }
@@ -74,7 +90,7 @@ class Check {
         }
         break;
       case 'set':
-        if (this._isAsExpected(step.id, step.rev)) {
+        if (this._isAsExpected(step.id, step.rev) && this._hasOutputs(step)) {
           this._set(step);
         }
         break;
@@ -83,11 +99,14 @@ class Check {
 
   private _set(step: ISetCell): void {
     const cell = this._cells.get(step.id)!;
-    this._cells.set(step.id, {
-      id: step.id,
-      cell_type: step.cell_type ?? cell.cell_type,
-      source: step.source ?? cell.source
-    });
+    this._cells.set(
+      step.id,
+      withText({
+        id: step.id,
+        cell_type: step.cell_type ?? cell.cell_type,
+        source: step.source ?? cell.source
+      })
+    );
   }
 
   private _isThere(id: string | null): boolean {
@@ -104,10 +123,21 @@ class Check {
     if (!this._isThere(id)) {
       return false;
     }
-    if (cellRev(this._cells.get(id)!) === rev) {
+    if (this._cells.get(id)!.rev() === rev) {
       return true;
     }
     this._note(id, 'changed');
+    return false;
+  }
+
+  private _hasOutputs({ id, outputs_rev }: ISetCell): boolean {
+    if (
+      (outputs_rev ?? null) === null ||
+      this._before.get(id)?.outputsRev() === outputs_rev
+    ) {
+      return true;
+    }
+    this._note(id, 'outputs');
     return false;
   }
 
@@ -120,7 +150,7 @@ class Check {
       this.wrong.set(id, {
         id,
         reason,
-        rev: present ? cellRev(present) : null,
+        rev: present?.rev() ?? null,
         cell_type: present?.cell_type ?? null,
         source: present?.source ?? null
       });
@@ -128,6 +158,6 @@ class Check {
   }
 
   private readonly _before: ReadonlyMap<string, ICellText>;
-  private readonly _cells: Map<string, ICellText>;
+  private readonly _cells: Map<string, Text>;
   private readonly _notInserted = new Set<string>();
 }

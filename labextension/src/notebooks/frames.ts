@@ -29,7 +29,7 @@ export interface IOpenNotebook {
  * What the server asks for.
  */
 export type Request = { id: string; path: string } & (
-  | { method: 'read' }
+  | { method: 'read'; whole: string[] | null }
   | { method: 'change'; change: IChange }
   | { method: 'save' }
   | { method: 'run'; cell: string; rev: string }
@@ -67,7 +67,7 @@ export function parseRequest(data: unknown): Request | null {
   if (!isRecord(frame) || frame.type !== 'request' || !isRecord(frame.params)) {
     return null;
   }
-  const { path, change, cell, rev, messages } = frame.params;
+  const { path, change, cell, rev, messages, whole } = frame.params;
   const { id, method } = frame;
   if (
     typeof id !== 'string' ||
@@ -78,6 +78,7 @@ export function parseRequest(data: unknown): Request | null {
   }
   switch (method) {
     case 'read':
+      return { id, path, method, whole: (whole ?? null) as string[] | null };
     case 'save':
       return { id, path, method };
     case 'change':

@@ -1,3 +1,4 @@
+import type { YNotebook } from '@jupyter/ydoc';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 import type { Contents } from '@jupyterlab/services';
@@ -6,7 +7,9 @@ import type { IApplied, IChange, IMismatch } from './change';
 import type { Request } from './frames';
 import { answerFrames, errorFrame, parseRequest, Refusal } from './frames';
 import type { OpenedNotebooks } from './opened';
+import { lean, leanMetadata } from './lean';
 import { describeNotebook, isReadOnly, sharedNotebook } from './opened';
+import { outputsRev } from './revisions';
 import type { CellRunner } from './running';
 import { saveFile, saveShared } from './saving';
 
@@ -69,7 +72,7 @@ export class Requests {
     }
     switch (request.method) {
       case 'read':
-        return this._read(request.path, panel);
+        return this._read(request.path, panel, request.whole);
       case 'change':
         return change(panel, request.change);
       case 'save':
@@ -83,11 +86,14 @@ export class Requests {
     }
   }
 
-  private _read(path: string, panel: NotebookPanel): unknown {
+  private _read(
+    path: string,
+    panel: NotebookPanel,
+    whole: string[] | null
+  ): unknown {
     const notebook = sharedNotebook(panel.context);
     return {
-      cells: notebook.cells.map(cell => cell.toJSON()),
-      metadata: notebook.metadata,
+      ...(whole ? readPart(notebook, whole) : readAll(notebook)),
       nbformat: notebook.nbformat,
       nbformat_minor: notebook.nbformat_minor,
       state: describeNotebook(path, panel)
@@ -105,6 +111,34 @@ export class Requests {
   }
 
   private readonly _answers = new Map<string, Promise<string[]>>();
+}
+
+function readAll(notebook: YNotebook): object {
+  return {
+    cells: notebook.cells.map(cell => cell.toJSON()),
+    metadata: notebook.metadata
+  };
+}
+
+/**
+ * Some cells with all that is in them, and how their outputs are known again; the others lean.
+ */
+function readPart(notebook: YNotebook, whole: string[]): object {
+  const wanted = new Set(whole);
+  const revs: Record<string, string> = {};
+  const cells = notebook.cells.map(cell => {
+    const content = cell.toJSON() as unknown as Record<string, unknown>;
+    if (!wanted.has(cell.id)) {
+      return lean(content);
+    }
+    revs[cell.id] = outputsRev(content);
+    return content;
+  });
+  return {
+    cells,
+    metadata: leanMetadata(notebook.metadata),
+    outputs_revs: revs
+  };
 }
 
 function change(

@@ -6,6 +6,7 @@ import asyncio
 import os
 import stat
 from collections import OrderedDict
+from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any, NamedTuple, Protocol
 
@@ -38,6 +39,9 @@ TORN_FOR = 0.2
 LARGEST = 100 * 2**20
 """Bytes of the largest file that is read: the server needs several times as much memory for it."""
 
+KEPT_FOR = 60.0
+"""Seconds for which what was read of a file is kept: to parse and check a large one takes long."""
+
 MINOR_WITH_IDS = 5
 """The minor version of nbformat 4 from which on cells have ids."""
 
@@ -68,10 +72,15 @@ class Contents(Protocol):
 
 
 class _File(NamedTuple):
+    """A file as it was read; whoever gets it may change its dictionary and its list of cells."""
+
     notebook: dict[str, Any]
     cells: list[Cell]
     version: str
     writable: bool
+
+    def lent(self) -> _File:
+        return self._replace(notebook=dict(self.notebook), cells=list(self.cells))
 
 
 class Files:
@@ -89,9 +98,13 @@ class Files:
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
         self._ids: OrderedDict[str, tuple[str, list[str]]] = OrderedDict()
+        self._kept: tuple[str, _File] | None = None
+        self._forgetting: asyncio.TimerHandle | None = None
 
     async def read(self, path: str) -> _File:
         """Read a notebook; errors are those of `Document.read`."""
+        if kept := await self._kept_of(path):
+            return kept
         await self._check_size(path)
         try:
             model = await self._get(path)
@@ -102,7 +115,32 @@ class Files:
         version = _version(model)
         content = model["content"]
         cells: list[Cell] = [{**cell, "source": source_of(cell)} for cell in content["cells"]]
-        return _File(content, self._named(path, version, cells), version, model["writable"])
+        file = _File(content, self._named(path, version, cells), version, model["writable"])
+        if model.get("hash"):
+            self._keep(path, file)
+        return file.lent()
+
+    async def _kept_of(self, path: str) -> _File | None:
+        """The file as it was read last, if it is still the same."""
+        if self._kept is None or self._kept[0] != path:
+            return None
+        file = self._kept[1]
+        model = await self._get(path, content=False)
+        if model.get("hash") != file.version:
+            return None
+        self._keep(path, file)
+        return file._replace(writable=model["writable"]).lent()
+
+    def _keep(self, path: str, file: _File) -> None:
+        """Keep one file for a while: an agent reads the same one again and again."""
+        self._forget()
+        self._kept = path, file
+        self._forgetting = asyncio.get_running_loop().call_later(KEPT_FOR, self._forget)
+
+    def _forget(self) -> None:
+        self._kept = None
+        if self._forgetting:
+            self._forgetting.cancel()
 
     async def version(self, path: str) -> str:
         """What tells whether the file is another one now."""
@@ -215,7 +253,7 @@ class DiskDocument(Document):
         self._files = files
         self._lock = lock
 
-    async def read(self) -> Snapshot:
+    async def read(self, whole: Collection[str] | None = None) -> Snapshot:
         """The notebook as its file has it."""
         # Jupyter takes a file that it is just writing for broken, and puts back the one before.
         async with self._lock:
@@ -223,7 +261,7 @@ class DiskDocument(Document):
         state = OpenNotebook(
             path=self.path, read_only=not file.writable, trusted=is_trusted(file.cells)
         )
-        return snapshot(self.delivery, file.notebook, file.cells, state)
+        return snapshot(self.delivery, file.notebook, file.cells, state, whole)
 
     async def _change(self, change: Change) -> Applied | Mismatch:
         async with self._lock:

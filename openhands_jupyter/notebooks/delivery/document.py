@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Any, get_args
 
 import msgspec
@@ -13,7 +13,8 @@ from ...events import Delivery
 from ...events.notebooks import CellType
 from ..cells import Cell, source_of, with_newlines
 from ..changes import Applied, Change, InsertCell, Mismatch, SetCell, Step
-from ..revisions import notebook_rev
+from ..revisions import notebook_rev, outputs_rev
+from .lean import lean, lean_metadata
 
 
 class OutcomeUnknown(OpenHandsError):
@@ -87,10 +88,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     cells
-        Each with an id of its own and its source as one string, outputs included; without
-        Jupyter's ``trusted`` mark, for which there is `trusted`.
+        Each with an id of its own and its source as one string; without Jupyter's ``trusted`` mark,
+        for which there is `trusted`. Those that were not asked for whole are `lean`.
     metadata
         The notebook's own.
+    outputs_revs
+        Revisions of the outputs of the cells that were asked for by their ids, see `outputs_rev`.
     nb_rev
         Revision of the whole, see `notebook_rev`.
     state
@@ -104,6 +107,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     nbformat_minor: int
     nb_rev: str
     state: OpenNotebook
+    outputs_revs: dict[str, str] = {}
 
     @property
     def path(self) -> str:
@@ -131,8 +135,14 @@ class Document(ABC):
         self.path = path
 
     @abstractmethod
-    async def read(self) -> Snapshot:
+    async def read(self, whole: Collection[str] | None = None) -> Snapshot:
         """The notebook as it is now.
+
+        Parameters
+        ----------
+        whole
+            Ids of the cells that are wanted with all that is in them; all by default. A notebook
+            may hold many megabytes of outputs, which a browser would have to send.
 
         Raises
         ------
@@ -248,14 +258,25 @@ def is_trusted(cells: Iterable[Cell]) -> bool:
 
 
 def snapshot(
-    delivery: Delivery, notebook: dict[str, Any], cells: list[Cell], state: OpenNotebook
+    delivery: Delivery,
+    notebook: dict[str, Any],
+    cells: list[Cell],
+    state: OpenNotebook,
+    whole: Collection[str] | None,
 ) -> Snapshot:
-    """A snapshot of a notebook whose cells have ids."""
+    """A snapshot of a notebook whose cells have ids, see `Document.read`."""
+    revs: dict[str, str] = {}
+    metadata = notebook["metadata"]
+    if whole is not None:
+        revs = {cell["id"]: outputs_rev(cell) for cell in cells if cell["id"] in whole}
+        cells = [cell if cell["id"] in whole else lean(cell) for cell in cells]
+        metadata = lean_metadata(metadata)
     plain = [without_trust(cell) for cell in cells]
     return Snapshot(
         delivery=delivery,
         cells=plain,
-        metadata=notebook["metadata"],
+        metadata=metadata,
+        outputs_revs=revs,
         nbformat=notebook["nbformat"],
         nbformat_minor=notebook["nbformat_minor"],
         nb_rev=notebook_rev(plain),

@@ -8,7 +8,7 @@ shared document of a path to others under its name in the server's settings; suc
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -102,7 +102,7 @@ class RoomDocument(Document):
         self._files = files
         self._lock = lock
 
-    async def read(self) -> Snapshot:
+    async def read(self, whole: Collection[str] | None = None) -> Snapshot:
         """The notebook as the room has it."""
         # The file tells whether it is there, and whether it can be written.
         writable = await self._files.is_writable(self.path)
@@ -113,8 +113,8 @@ class RoomDocument(Document):
             read_only=not writable,
             trusted=is_trusted(cells),
         )
-        whole = {**self._shared.get(deduplicate=False), "cells": []}
-        return snapshot(self.delivery, whole, cells, state)
+        notebook = {**self._shared.get(deduplicate=False), "cells": []}
+        return snapshot(self.delivery, notebook, cells, state, whole)
 
     async def _change(self, change: Change) -> Applied | Mismatch:
         async with self._lock:

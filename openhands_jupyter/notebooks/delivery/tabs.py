@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -270,10 +270,11 @@ class TabDocument(Document):
         self._tabs = tabs
         self._lock = lock
 
-    async def read(self) -> Snapshot:
+    async def read(self, whole: Collection[str] | None = None) -> Snapshot:
         """The notebook as the tab has it."""
+        wanted = None if whole is None else list(whole)
         try:
-            result = await self._tabs.request(self.path, "read")
+            result = await self._tabs.request(self.path, "read", whole=wanted)
         except OutcomeUnknown:
             raise Conflict(
                 "tab_does_not_answer",
@@ -286,7 +287,9 @@ class TabDocument(Document):
             "nbformat": live.nbformat,
             "nbformat_minor": live.nbformat_minor,
         }
-        return snapshot(self.delivery, notebook, with_ids(live.cells), live.state)
+        cells = with_ids(live.cells)
+        read = snapshot(self.delivery, notebook, cells, live.state, whole)
+        return msgspec.structs.replace(read, outputs_revs=live.outputs_revs)
 
     async def _change(self, change: Change) -> Applied | Mismatch:
         async with self._lock:
@@ -333,6 +336,7 @@ class _Live(msgspec.Struct, frozen=True):
     nbformat: int
     nbformat_minor: int
     state: OpenNotebook
+    outputs_revs: dict[str, str] = {}
 
 
 class _Refused(Exception):

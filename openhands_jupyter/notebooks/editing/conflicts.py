@@ -66,6 +66,8 @@ def _told(cell: CellMismatch, bases: Mapping[str, str], wanted: Mapping[str, str
     if cell.source is None:
         return f"Cell {cell.id} was deleted."
     base, ours = bases.get(cell.id), wanted.get(cell.id)
+    if cell.reason == "outputs":
+        return f"Cell {cell.id} has other outputs than when you asked for this."
     head = f"Cell {cell.id} is now at rev {cell.rev}."
     if base is None:
         return f"{head} It holds:\n{page(cell.source).text}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Literal
 
@@ -52,10 +52,21 @@ class Draft:
         self._structure: list[Step] = []
         self._last_after: dict[str, str] = {}
 
-    def steps(self) -> list[Step]:
-        """The steps of the change: where cells are, then what is in them."""
+    def steps(self, outputs: Mapping[str, str] = {}) -> list[Step]:
+        """The steps of the change: where cells are, then what is in them.
+
+        Parameters
+        ----------
+        outputs
+            Revisions that outputs must have to be removed, by the cell's id.
+        """
         sets: list[Step] = [
-            SetCell(id=id, rev=cell_rev(self.before[id]), **fields)
+            SetCell(
+                id=id,
+                rev=cell_rev(self.before[id]),
+                outputs_rev=outputs.get(id) if "outputs" in fields else None,
+                **fields,
+            )
             for id, fields in self._sets.items()
             if fields and id not in self.deleted
         ]

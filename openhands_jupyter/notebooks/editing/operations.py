@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -145,6 +145,18 @@ def resolved(operation: Operation, id_of: Callable[[str], str]) -> Operation:
     addresses = {name: getattr(operation, name, None) for name in ("id", "after", "before")}
     ids = {name: id_of(value) for name, value in addresses.items() if value is not None}
     return msgspec.structs.replace(operation, **ids)
+
+
+def whole_cells(operations: Iterable[Operation]) -> list[str]:
+    """Addresses of the cells of which an edit takes away, or elsewhere, more than their source."""
+    found: list[str] = []
+    for operation in operations:
+        match operation:
+            case Delete(id=id) | SetType(id=id) | Split(id=id) | ClearOutputs(id=id):
+                found.append(id)
+            case Merge(cells=cells):
+                found += [cell.id for cell in cells]
+    return found
 
 
 def operation_name(operation: Operation) -> str:

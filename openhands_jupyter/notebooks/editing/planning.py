@@ -42,8 +42,10 @@ class CellsChanged(Conflict):
 
     def __init__(self, cells: list[CellMismatch]) -> None:
         gone = [cell.id for cell in cells if cell.reason == "gone"]
-        changed = [f"{cell.id} (now {cell.rev})" for cell in cells if cell.reason != "gone"]
+        ran = [cell.id for cell in cells if cell.reason == "outputs"]
+        changed = [f"{cell.id} (now {cell.rev})" for cell in cells if cell.id not in {*gone, *ran}]
         said = [f"changed since you read them: {', '.join(changed)}"] if changed else []
+        said += [f"run since you asked for this, with new outputs: {', '.join(ran)}"] if ran else []
         said += [f"gone: {', '.join(gone)}"] if gone else []
         super().__init__(
             "cells_changed",
@@ -207,6 +209,7 @@ def plan(
     *,
     expect_nb_rev: str | None = None,
     made: Sequence[Sequence[str]] = (),
+    outputs: Mapping[str, str] = {},
 ) -> Plan:
     """Plan an edit of a notebook. Nothing is changed yet.
 
@@ -222,6 +225,8 @@ def plan(
         The revision that the whole notebook must have, where its order matters.
     made
         Ids for the cells that each of the operations makes, as an earlier plan gave them.
+    outputs
+        Revisions of outputs by id: those of these cells are only removed if they still have them.
 
     Raises
     ------
@@ -251,7 +256,7 @@ def plan(
             raise _located(error, number, operation) from None
         parts.append((known, draft.made, list(draft.touched)))
     groups = _groups([touched for _, _, touched in parts])
-    change = Change(steps=draft.steps(), nb_rev=expect_nb_rev)
+    change = Change(steps=draft.steps(outputs), nb_rev=expect_nb_rev)
     order = draft.order
     nb_rev = rev_of_revs((id, draft.rev(id)) for id in order)
     return Plan(

@@ -83,7 +83,7 @@ class Runs:
             When the notebook cannot be read, cannot take outputs, or a cell would start an agent.
         """
         path = path.strip("/")
-        snapshot = await (await self._notebooks.open(path)).read()
+        snapshot = await (await self._notebooks.open(path)).read(())
         if wrong := mismatches(snapshot, cells):
             return Mismatch(cells=wrong, nb_rev=snapshot.nb_rev)
         if snapshot.delivery != "tab" and snapshot.state.read_only:
@@ -304,7 +304,7 @@ class Driver:
         recent = time.monotonic() - self._looked < LOOKED_AT
         if not recent or known is None or known.delivery != document.delivery:
             self._looked = time.monotonic()
-            self._snapshot = known = await document.read()
+            self._snapshot = known = await document.read(())
         return known
 
 

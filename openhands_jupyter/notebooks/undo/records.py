@@ -11,7 +11,7 @@ import msgspec
 
 from ...events.notebooks import CellOutcome
 from ..cells import Cell, source_of
-from ..changes import Applied, Change, MoveCell, apply
+from ..changes import Applied, Change, MoveCell, apply, without_outputs_revs
 from ..delivery.document import checked
 
 _DIGITS = 16
@@ -120,7 +120,7 @@ def records(cells: Sequence[Cell], change: Change) -> list[CellRecord]:
     """
     before: list[Cell] = [{**cell, "source": source_of(cell)} for cell in cells]
     after = list(before)
-    if not isinstance(apply(after, checked(change)), Applied):
+    if not isinstance(apply(after, without_outputs_revs(checked(change))), Applied):
         raise ValueError("The change does not fit these cells.")
     moved = {step.id for step in change.steps if isinstance(step, MoveCell)}
     old, new = _by_id(before), _by_id(after)

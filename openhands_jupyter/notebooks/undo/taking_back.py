@@ -114,7 +114,9 @@ class TakingBack:
         made = any(edit.made for edit in kept)
         try:
             document = await self._open(path)
-            snapshot = await document.read()
+            # With a file, all of it is compared.
+            wanted = None if document.delivery == "disk" else _touched(edits)
+            snapshot = await document.read(wanted)
             planned = await asyncio.to_thread(plan_undo, edits, snapshot.cells)
         except OpenHandsError as error:
             return NotebookBack(path, edits, made, self._problem(path, error), error=error)
@@ -149,7 +151,7 @@ class TakingBack:
         try:
             for _ in range(ATTEMPTS):
                 document = await self._open(path)
-                cells = (await document.read()).cells
+                cells = (await document.read(_touched(notebook.edits))).cells
                 planned = await asyncio.to_thread(plan_undo, notebook.edits, cells)
                 if not planned.change.steps:
                     return self._restored(path, document, planned), kept
@@ -173,6 +175,11 @@ class TakingBack:
         return NotebookRestored(
             path=self._shown(path), problem=f"{error.message} {error.hint}".rstrip()
         )
+
+
+def _touched(edits: Iterable[Sequence[CellRecord]]) -> set[str]:
+    """Ids of the cells that edits are of."""
+    return {record.id for records in edits for record in records}
 
 
 def telling(notebooks: Iterable[NotebookRestored]) -> list[NotebookRestored]:

@@ -124,6 +124,7 @@ async def test_a_tab_with_the_notebook_comes_before_its_file(
         "cell_type": None,
         "metadata": None,
         "outputs": None,
+        "outputs_rev": None,
     }
     client.send(type="answer", id=request["id"], result=APPLIED)
     assert await changing == Applied(nb_rev="0" * 8, revs={"first-cell": "1" * 8})

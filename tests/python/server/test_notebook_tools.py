@@ -50,9 +50,9 @@ pytestmark = pytest.mark.sandbox
 __all__ = ["begin", "file", "home", "open_tab", "root"]
 
 
-async def asked(session: Session) -> NotebookEditAction:
+async def asked(session: Session, after: int = -1) -> NotebookEditAction:
     """The edit that waits for the person."""
-    waiting = await until(session, "awaiting_user_confirmation")
+    waiting = await until(session, "awaiting_user_confirmation", after=after)
     action = session.stream.read(after=(waiting.cause or 0) - 1, limit=1)[0]
     assert isinstance(action, NotebookEditAction)
     return action
@@ -555,3 +555,34 @@ async def test_stopping_while_a_tab_does_not_answer(
     (error,) = events(session, ErrorObservation)
     assert isinstance(error, ErrorObservation)
     assert (error.cause, error.code) == (action.id, "stopped")
+
+
+async def test_outputs_that_came_after_the_question_are_not_removed(
+    begin: Begin, open_tab: OpenTab, model_server: ModelServer
+) -> None:
+    clear = {"op": "clear_outputs", "id": "first", "expect_rev": rev(FIRST)}
+    split = {"op": "split", "id": "third-cell", "expect_rev": rev(THIRD), "lines": [2]}
+    model_server.play(
+        call("nb_read", path=NAME, cells=["third"]), edit(clear, split), edit(clear), DONE
+    )
+    async with open_tab(PATH, USUAL) as tab:
+        session = await begin()
+        action = await asked(session)
+        newer = {"output_type": "stream", "name": "stdout", "text": "just now\n"}
+        tab.put_out("first-cell", newer)
+        confirmed, _ = session.confirm(action.id, "approve")
+        again = await asked(session, after=confirmed)
+        assert tab.cell("first-cell")["outputs"] == [newer]
+        assert tab.sources() == [cell["source"] for cell in USUAL["cells"]]
+        # The person runs nothing meanwhile.
+        session.confirm(again.id, "approve")
+        await until(session, "finished")
+        assert tab.cell("first-cell")["outputs"] == []
+    _, refused, made = results(model_server)
+    assert "run since you asked for this, with new outputs: first-cell" in refused
+    assert "first-cell: changed" in made
+    # Of no other cell the browser had to send what is in it.
+    assert None not in tab.whole
+    assert {id for whole in tab.whole for id in whole or ()} <= {
+        *("first", "first-cell", "third", "third-cell")
+    }
