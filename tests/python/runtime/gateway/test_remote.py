@@ -79,6 +79,7 @@ async def test_shell_and_files_answer_while_a_cell_runs(bench):
         assert (await running).interrupted == "stopped"
 
 
+@pytest.mark.anybody
 async def test_what_a_thread_prints_belongs_to_its_cell(bench):
     code = """
 import threading, time
@@ -101,6 +102,7 @@ async def test_the_shell_is_no_part_of_the_kernels_process(bench):
         assert (await b.sh("echo $x; pwd")).content == f"kept\n{b.workspace}\n"
 
 
+@pytest.mark.anybody
 async def test_nothing_of_ours_is_among_the_names_of_the_cells(bench):
     async with bench() as b:
         cell = await b.cell("[name for name in dir() if 'openhands' in name.lower()]")
@@ -131,6 +133,7 @@ async def test_the_folder_is_the_kernels_own_unless_it_is_chosen(gateway, remote
     assert list(workspace.iterdir()) == []
 
 
+@pytest.mark.anybody
 async def test_much_is_carried_in_both_directions(bench):
     content = "".join(f"{n} é\n" for n in range(300_000))
     async with bench() as b:
@@ -140,6 +143,7 @@ async def test_much_is_carried_in_both_directions(bench):
         assert read.full_output == content
 
 
+@pytest.mark.anybody
 async def test_a_flood_of_output_ends_well(bench):
     async with bench() as b:
         # The remote server limits it by itself, and says so.
@@ -148,6 +152,7 @@ async def test_a_flood_of_output_ends_well(bench):
         assert text_of(await b.cell("print('after')")) == "after\n"
 
 
+@pytest.mark.anybody
 async def test_a_kernel_that_dies_is_said_and_replaced(bench, remote):
     async with bench() as b:
         before = remote.kernels()
@@ -159,6 +164,7 @@ async def test_a_kernel_that_dies_is_said_and_replaced(bench, remote):
         await wait_until(lambda: set(remote.kernels()).isdisjoint(before))
 
 
+@pytest.mark.anybody
 async def test_a_kernel_that_was_restarted_from_there_is_noticed(bench, remote):
     async with bench() as b:
         await b.cell("x = 1")
@@ -168,6 +174,7 @@ async def test_a_kernel_that_was_restarted_from_there_is_noticed(bench, remote):
         assert (await b.sh("echo fresh")).content.startswith("[The sandbox had ended")
 
 
+@pytest.mark.anybody
 async def test_a_kernel_that_was_ended_from_there_is_noticed(bench, remote):
     async with bench() as b:
         await b.cell("x = 1")
@@ -227,11 +234,13 @@ async def test_kernels_of_killed_servers_are_pruned_and_no_others(bench, gateway
         assert (await b.sh("echo alive")).content == "alive\n"
 
 
+@pytest.mark.anybody
 async def test_looking_whether_it_works_starts_no_kernel(gateway, remote):
     assert await check(gateway) == remote.url.removeprefix("http://")
     assert remote.kernels() == []
 
 
+@pytest.mark.anybody
 @pytest.mark.parametrize("moment", [0.0, 0.05, 0.4, 0.8, 1.2, 1.6])
 async def test_a_start_that_is_given_up_leaves_nothing(gateway, workspace, remote, moment):
     before = set(implementation._abandoned)
@@ -247,6 +256,7 @@ async def test_a_start_that_is_given_up_leaves_nothing(gateway, workspace, remot
     assert remote.kernels() == []
 
 
+@pytest.mark.anybody
 async def test_nothing_is_open_after_the_end(bench):
     async with bench() as b:
         await b.cell("1")
