@@ -17,12 +17,13 @@ pytestmark = [pytest.mark.packaging, pytest.mark.timeout(900)]
 
 def test_the_contract_of_notebooks_with_collaboration(tmp_path: Path) -> None:
     venv = tmp_path / "venv"
-    run(sys.executable, "-m", "venv", venv)
+    run(sys.executable, "-m", "venv", "--without-pip", venv)
     python = venv / "bin" / "python"
     [folder] = venv.glob("lib/*/site-packages")
     # All else as it is here, this package included.
     (folder / "here.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    run(python, "-m", "pip", "install", "--quiet", "jupyter-collaboration>=5,<6")
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--quiet", "jupyter-collaboration>=5,<6")
     tests = ("python/notebooks/test_room.py", "ui/test_shared_notebooks.py")
     printed = run(
         *(python, "-m", "pytest", "-p", "no:cacheprovider", "-rs"),

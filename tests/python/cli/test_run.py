@@ -244,25 +244,18 @@ def test_ctrl_c_stops_a_command_and_keeps_what_it_printed(place, environment, mo
     assert (output["content"].strip(), output["interrupted"]) == ("begun", "stopped")
 
 
-def test_output_cannot_control_the_terminal(place, environment, model_server):
+def test_output_cannot_control_the_terminal_and_what_the_network_refused_is_told(
+    place, environment, model_server
+):
     model_server.play(
         call("execute_bash", command=r"printf '\033]0;owned\007\033[2Jx\342\200\256y'"),
-        call("finish", message="\x1b[31mdone"),
-    )
-    environment = with_model(environment, model_server)
-    done = run(place, environment, "--model", "openai/scripted", "go")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "\x1b" not in done.stdout
-    assert r"x\u{202e}y" in done.stdout
-
-
-def test_what_the_network_refused_is_told(place, environment, model_server):
-    model_server.play(
         call("execute_bash", command="curl -s http://other.test/"),
-        call("finish", message="It is not allowed."),
+        call("finish", message="\x1b[31mdone"),
     )
     settings = {**with_model(environment, model_server), "SANDBOX_NETWORK": "allow-list"}
     done = run(place, settings, "--model", "openai/scripted", "Fetch it")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\x1b" not in done.stdout
+    assert r"x\u{202e}y" in done.stdout
     assert "Network: other.test:80 is not among the hosts that may be reached." in done.stdout
     assert "set network_rules" in done.stdout
