@@ -32,6 +32,7 @@ from ..config.settings import (
 )
 from ..events import CellDecision, Command, Decision, Mode, NetworkAccess
 from ..hosts import Preset
+from ..llm.base import Vision
 from ..notebooks.editing.drafts import LONGEST_SOURCE
 from .context import SentContext
 
@@ -156,6 +157,7 @@ class SettingsChanges(_Body, frozen=True, kw_only=True):
 
     model: ModelName | UnsetType | None = UNSET
     base_url: BaseUrl | UnsetType | None = UNSET
+    vision: Vision | UnsetType | None = UNSET
     mode: Mode | UnsetType | None = UNSET
     isolation: Isolation | UnsetType | None = UNSET
     docker_image: ImageName | UnsetType | None = UNSET

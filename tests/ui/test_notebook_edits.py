@@ -16,7 +16,12 @@ from ui.test_looks import OVERFLOWING
 
 PATH = "analysis.ipynb"
 LOAD = code("load-cell", "prices = [1, 2, 3]\n")
-TOTAL = code("total-cell", "total = sum(prices)\nprint(total)")
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP8"
+    "zwAFTDAGAwATKQED8NgHhAAAAABJRU5ErkJggg=="
+)
+SEEN = {"output_type": "display_data", "data": {"image/png": PICTURE}, "metadata": {}}
+TOTAL = code("total-cell", "total = sum(prices)\nprint(total)", SEEN)
 NOTES = text("notes-cell", "# Prices")
 OTHERS = [code(f"cell-number-{n}", f"x{n} = {n}") for n in range(40)]
 SOURCES = [cell["source"] for cell in (LOAD, TOTAL, NOTES)]
@@ -38,7 +43,7 @@ EDIT = call(
 def notebooks(open_page: Callable[..., Page], lab: LabServer, model: ModelServer) -> Notebooks:
     """A page with the notebook open, of which the agent reads all and wants to change some."""
     model.play(
-        call("nb_read", path=PATH),
+        call("nb_read", path=PATH, outputs="full"),
         EDIT,
         call("finish", message="Done."),
     )
@@ -74,6 +79,9 @@ def test_some_cells_are_approved_one_in_other_words_and_all_is_undone(
     notebooks: Notebooks, panel: Panel, model: ModelServer
 ) -> None:
     page = notebooks.page
+    # What a model that sees images is shown, the person sees too.
+    shown = panel.action("Read cells of analysis.ipynb").locator("img")
+    expect(shown).to_have_js_property("naturalWidth", 3)
     expect(panel.card).to_contain_text("Prices are in cents.")
     changed = cell_of(panel, "Change code cell @0")
     expect(changed.locator(".cm-deletedChunk")).to_contain_text("[1, 2, 3]")

@@ -67,6 +67,7 @@ def test_settings(panel: Panel, lab: LabServer, expected_errors: list[str]) -> N
     form.get_by_role("textbox", name="API key").fill(KEY)
     form.get_by_label("Mode of new sessions").select_option("Ask")
     form.get_by_label("Isolation of new sessions").select_option("None")
+    form.get_by_label("Images are shown to the model").select_option("Always")
     expect(form.get_by_role("alert")).to_contain_text("Without a sandbox")
     form.get_by_role("button", name="Save").click()
     expect(form.get_by_role("status")).to_have_text("Saved")
@@ -76,6 +77,7 @@ def test_settings(panel: Panel, lab: LabServer, expected_errors: list[str]) -> N
     settings = lab.call("GET", "settings")
     values = {name: setting["value"] for name, setting in settings["settings"].items()}
     assert (values["model"], values["mode"], values["isolation"]) == ("tour", "ask", "none")
+    assert values["vision"] == "on"
     assert KEY not in json.dumps(settings)
     secrets = {secret["name"]: secret["origin"] for secret in settings["secrets"]}
     assert secrets["LLM_API_KEY"] == "panel"
@@ -85,7 +87,8 @@ def test_settings(panel: Panel, lab: LabServer, expected_errors: list[str]) -> N
     form.get_by_role("button", name="Save").click()
     expect(form).to_contain_text("base_url")
     form.get_by_label("Address of the model server").fill("")
-    for label in ("Model", "Mode of new sessions", "Isolation of new sessions"):
+    images = "Images are shown to the model"
+    for label in ("Model", images, "Mode of new sessions", "Isolation of new sessions"):
         form.get_by_role("button", name=f"Reset {label}").click()
     form.get_by_role("button", name="Save").click()
     expect(form.get_by_role("status")).to_have_text("Saved")

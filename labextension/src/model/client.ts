@@ -161,6 +161,7 @@ export type SettingsChange = Partial<
   Record<
     | 'model'
     | 'base_url'
+    | 'vision'
     | 'mode'
     | 'isolation'
     | 'docker_image'

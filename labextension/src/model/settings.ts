@@ -15,6 +15,7 @@ export type IsolationSetting = 'isolation' | 'docker_image' | GatewaySetting;
 export type SettingName =
   | 'model'
   | 'base_url'
+  | 'vision'
   | 'mode'
   | 'step_limit'
   | IsolationSetting

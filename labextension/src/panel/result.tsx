@@ -8,7 +8,9 @@ import type {
   FileWriteObservation,
   IPythonOutputObservation,
   KernelCodeObservation,
-  NotebookEditObservation
+  NotebookEditObservation,
+  Output,
+  ShownImage
 } from '../model/events';
 import { revealOnOneLine } from '../model/inert';
 import type { IActionItem, RunnableAction } from '../model/items';
@@ -67,12 +69,22 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
       {(result?.type === 'NotebookObservation' ||
         result?.type === 'KernelObservation') &&
         result.content && <NotebookText text={result.content} />}
+      {result?.type === 'NotebookObservation' && result.images && (
+        <Outputs session={session} outputs={result.images.map(shownImage)} />
+      )}
       {result?.type === 'ErrorObservation' && <Problem error={result} />}
       {result?.type === 'UserRejectObservation' && result.reason && (
         <p className="jp-OpenHands-quiet">{result.reason}</p>
       )}
     </>
   );
+}
+
+/**
+ * An image that went along with a text, drawn as those that the agent's own code displays.
+ */
+function shownImage({ blob }: ShownImage): Output {
+  return { kind: 'display_data', data: { [blob.media_type]: blob } };
 }
 
 function Written({ result }: { result: FileWriteObservation }): JSX.Element {

@@ -190,6 +190,23 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
           />
         )}
       </Field>
+      <Field {...field('vision', trans.__('Images are shown to the model'))}>
+        {(id, disabled) => (
+          <select
+            id={id}
+            className="jp-OpenHands-input"
+            value={value('vision')}
+            disabled={disabled}
+            onChange={event => set('vision', event.target.value)}
+          >
+            <option value="auto">
+              {trans.__('If it is known to see images')}
+            </option>
+            <option value="on">{trans.__('Always')}</option>
+            <option value="off">{trans.__('Never')}</option>
+          </select>
+        )}
+      </Field>
       <Field {...field('mode', trans.__('Mode of new sessions'))}>
         {(id, disabled) => (
           <>

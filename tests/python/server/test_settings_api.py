@@ -372,9 +372,10 @@ async def test_requirements_are_installed_only_when_asked_for(api: Any, jp_root_
 
 async def test_limits_are_set_in_the_panel(api: Any) -> None:
     limits = {"memory_limit": 2.5, "process_limit": 100, "cpu_limit": 0.5, "disk_limit": 3}
-    limits |= {"prewarm": 0, "idle_timeout": 30}
+    limits |= {"prewarm": 0, "idle_timeout": 30, "vision": "on"}
     settings = (await api("PUT", "settings", limits)).body["settings"]
     assert {name: settings[name]["value"] for name in limits} == limits
-    for name, wrong in {"memory_limit": 0, "prewarm": 0.5, "idle_timeout": -1}.items():
+    wrong_ones = {"memory_limit": 0, "prewarm": 0.5, "idle_timeout": -1, "vision": "blurred"}
+    for name, wrong in wrong_ones.items():
         answer = await api("PUT", "settings", {name: wrong})
         assert (answer.status, answer.body["field"]) == (422, name)
