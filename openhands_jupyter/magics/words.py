@@ -46,9 +46,12 @@ def undone(event: dict[str, Any]) -> str:
         return _inert(f"{event['message']} {event.get('hint') or ''}".rstrip())
     count = (event.get("restored") or 0) + (event.get("removed") or 0)
     kept = [*(event.get("conflicts") or []), *(event.get("failed") or [])]
-    lines = [f"{count} {'file is' if count == 1 else 'files are'} as before the last turn."]
+    notebooks = event.get("notebooks") or []
+    lines = []
+    if count or not notebooks:
+        lines.append(f"{count} {'file is' if count == 1 else 'files are'} as before the last turn.")
     lines += [f"Left as it is: {entry['path']} ({entry['reason']})" for entry in kept]
-    lines += [line for notebook in event.get("notebooks") or [] for line in _notebook(notebook)]
+    lines += [line for notebook in notebooks for line in _notebook(notebook)]
     return _inert("\n".join(lines))
 
 

@@ -315,3 +315,14 @@ async def test_the_agent_takes_an_edit_of_its_own_back(
         error = events(session, ErrorObservation)[-1]
         assert isinstance(error, ErrorObservation) and error.code == "edit_not_found"
         assert tab.cell("third-cell")["source"] == "pass"
+
+        # A rewind takes back all that was done since, the undos included.
+        assert first.cause is not None
+        answer = await answer_to(session, session.rewind(first.cause))
+        assert isinstance(answer, FilesRestoredObservation)
+        assert [(left.id, left.reason) for left in answer.notebooks[0].left] == [
+            ("first-cell", "clash")
+        ]
+        assert [cell["id"] for cell in tab.cells] == [cell["id"] for cell in USUAL["cells"]]
+        assert (tab.cell("first-cell")["source"], tab.cell("third-cell")) == (typed, THIRD)
+        assert tab.cell("second-cell")["source"] == "typed"
