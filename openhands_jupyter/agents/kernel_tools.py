@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+import re
+import shlex
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
-from ..events import Action, IPythonRunCellAction, KernelCodeAction, KernelInspectAction
+from ..events import (
+    Action,
+    IPythonRunCellAction,
+    KernelCodeAction,
+    KernelControlAction,
+    KernelInspectAction,
+    KernelLookAction,
+)
 from ..events.kernels import Whose
 from .tool_arguments import Gated, Timeout, ToolArguments
 
@@ -20,6 +29,11 @@ Kernel = Annotated[
 NotebookOfKernel = Annotated[
     str, Meta(description="With kernel='user', the notebook whose kernel is meant.")
 ]
+
+_REQUIREMENT = re.compile(
+    r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._,-]+\])?([<>=!~]=?[A-Za-z0-9.*,<>=!~]+)?"
+)
+"""Of which neither a shell nor IPython makes anything else."""
 
 
 class RunCode(Gated, kw_only=True):
@@ -115,10 +129,62 @@ class Inspect(Gated, kw_only=True):
         )
 
 
+class KernelTool(Gated, kw_only=True):
+    name = "kernel"
+    description = (
+        "Look at a kernel (state, packages), interrupt or restart it, or install packages into "
+        "its environment with pip. For the user's kernel, the user is asked before it is "
+        "interrupted or restarted, or anything is installed."
+    )
+    action_type = KernelLookAction
+    other_types = (KernelControlAction,)
+
+    action: Literal["state", "packages", "interrupt", "restart", "install"]
+    kernel: Kernel = "sandbox"
+    path: NotebookOfKernel = ""
+    packages: Annotated[
+        list[str],
+        Meta(description="With action='install', such as 'polars' or 'numpy>=2'."),
+    ] = []
+    why: Annotated[str, Meta(description="The purpose, in a sentence for the user.")] = ""
+
+    def to_action(self) -> Action:
+        path = _path(self.path) if self.kernel == "user" else ""
+        match self.action:
+            case "install":
+                return self.rate(self._install(path))
+            case "interrupt" | "restart" as what:
+                return self.rate(
+                    KernelControlAction(what=what, whose=self.kernel, path=path, why=self.why)
+                )
+            case what:
+                return self.rate(KernelLookAction(what=what, whose=self.kernel, path=path))
+
+    def _install(self, path: str) -> Action:
+        if not self.packages:
+            raise ValueError("action='install' needs packages")
+        for package in self.packages:
+            if not _REQUIREMENT.fullmatch(package):
+                raise ValueError(f"{package!r} is no name of a package, with or without a version")
+        code = f"%pip install {' '.join(map(shlex.quote, self.packages))}"
+        if path:
+            return KernelCodeAction(path=path, code=code, why=self.why)
+        return IPythonRunCellAction(code=code)
+
+    @classmethod
+    def of(cls, action: KernelLookAction | KernelControlAction) -> Self:
+        return cls(
+            action=action.what,
+            kernel=action.whose,
+            path=action.path,
+            why=action.why if isinstance(action, KernelControlAction) else "",
+        )
+
+
 def _path(path: str) -> str:
     if not path:
         raise ValueError("kernel='user' needs the path of the notebook")
     return path
 
 
-TOOLS: tuple[type[ToolArguments], ...] = (RunCode, Inspect)
+TOOLS: tuple[type[ToolArguments], ...] = (RunCode, Inspect, KernelTool)

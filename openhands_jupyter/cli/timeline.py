@@ -36,7 +36,9 @@ from ..events import (
     IsolationObservation,
     KernelCodeAction,
     KernelCodeObservation,
+    KernelControlAction,
     KernelInspectAction,
+    KernelLookAction,
     KernelObservation,
     LeftCell,
     NetworkAccessAction,
@@ -122,6 +124,19 @@ class Timeline:
         self._block("> ", event.code)
         if event.keep:
             self._block("", f"Your kernel gets: {', '.join(event.keep)}", "yellow")
+
+    @_show.register
+    def _(self, event: KernelControlAction) -> None:
+        verb = "Interrupts" if event.what == "interrupt" else "Restarts"
+        where = f"your kernel: {event.path}" if event.whose == "user" else "the sandbox's kernel"
+        self._head(event, f"{verb} {where}. {event.why}".rstrip())
+        if event.lost:
+            self._block("", f"Lost: {', '.join(event.lost)}", "yellow")
+
+    @_show.register
+    def _(self, event: KernelLookAction) -> None:
+        where = f"your kernel: {event.path}" if event.whose == "user" else "the sandbox's kernel"
+        self._head(event, f"Looks at the {event.what} of {where}")
 
     @_show.register
     def _(self, event: KernelInspectAction) -> None:

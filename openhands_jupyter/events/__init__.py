@@ -55,7 +55,9 @@ from .event import (
 from .kernels import (
     KernelCodeAction,
     KernelCodeObservation,
+    KernelControlAction,
     KernelInspectAction,
+    KernelLookAction,
     KernelObservation,
     UserKernel,
 )
@@ -161,7 +163,9 @@ __all__ = [
     "KernelCodeAction",
     "KernelCodeObservation",
     "KernelContext",
+    "KernelControlAction",
     "KernelInspectAction",
+    "KernelLookAction",
     "KernelObservation",
     "LeftCell",
     "LiveItem",

@@ -89,6 +89,59 @@ class KernelInspectAction(Action, frozen=True, kw_only=True, tag=True):
     depth: int = 1
 
 
+class KernelLookAction(Action, frozen=True, kw_only=True, tag=True):
+    """Look at what a kernel is and does, or which packages it has.
+
+    Attributes
+    ----------
+    what
+        Which of these.
+    whose, path
+        As with `KernelInspectAction`.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    what: Literal["state", "packages"] = "state"
+    whose: Whose = "sandbox"
+    path: str = ""
+
+
+class KernelControlAction(Action, frozen=True, kw_only=True, tag=True):
+    """Interrupt what a kernel does, or restart it.
+
+    Attributes
+    ----------
+    what
+        Which of these.
+    whose, path
+        As with `KernelInspectAction`.
+    why
+        The purpose, for the person.
+    kernel
+        A kernel of theirs, found before they are asked.
+    lost
+        Their names that go with a restart; None where they are not known, as it is busy.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    what: Literal["interrupt", "restart"]
+    whose: Whose = "sandbox"
+    path: str = ""
+    why: str = ""
+    kernel: UserKernel | None = None
+    lost: list[str] | None = None
+
+
+KernelRead = KernelInspectAction | KernelLookAction
+"""What looks at kernels and changes nothing."""
+
+KernelWrite = KernelCodeAction | KernelControlAction
+
+
 class KernelCodeObservation(Observation, frozen=True, kw_only=True, tag=True):
     """What code printed, displayed and raised in the kernel of a notebook.
 
@@ -122,7 +175,7 @@ class KernelCodeObservation(Observation, frozen=True, kw_only=True, tag=True):
 
 
 class KernelObservation(Observation, frozen=True, kw_only=True, tag=True):
-    """What was found in a kernel.
+    """What was found in a kernel, or done to it.
 
     Attributes
     ----------

@@ -67,11 +67,17 @@ class KernelSlot:
         if kernel := self._running():
             await kernel.end_for_person(SHUT_DOWN)
 
-    async def restart(self) -> None:
-        """Restart the kernel; see `SharedKernel.restart`."""
+    async def restart(self, what: str = RESTARTED) -> None:
+        """Restart the kernel; see `SharedKernel.restart`.
+
+        Parameters
+        ----------
+        what
+            What the next cell is told of it, as a phrase.
+        """
         if (kernel := self._running()) and self._sandbox is not None:
             self._restarting = True
-            self._starting = asyncio.create_task(self._restarted(kernel, self._sandbox))
+            self._starting = asyncio.create_task(self._restarted(kernel, self._sandbox, what))
             await asyncio.shield(self._starting)
 
     async def start(self, sandbox: Sandbox) -> asyncio.Task[CellKernel]:
@@ -175,10 +181,10 @@ class KernelSlot:
             kernel.on_end(partial(self._hide, self._host))
         return kernel
 
-    async def _restarted(self, before: CellKernel, sandbox: Sandbox) -> CellKernel:
+    async def _restarted(self, before: CellKernel, sandbox: Sandbox, what: str) -> CellKernel:
         try:
             was_at_rest = before.at_rest.is_set()
-            await before.end_for_person(RESTARTED)
+            await before.end_for_person(what)
             # A cell that ran is told of it in its own observation.
             await before.at_rest.wait()
             await before.close()

@@ -327,6 +327,16 @@ class SandboxRuntime(Runtime):
             self._sandbox.kill()
             self._news_of_end = "[The workspace was removed, or another folder took its place.]\n"
 
+    async def restart_kernel(self, what: str) -> None:
+        """Restart the kernel of the cells, should one run.
+
+        Parameters
+        ----------
+        what
+            What the next cell is told of it, as a phrase.
+        """
+        await self._kernel.restart(what)
+
     async def _discard(self) -> None:
         if self._rest is not None:
             await self._rest.close()

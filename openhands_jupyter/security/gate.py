@@ -13,14 +13,14 @@ from ..events import (
     FileGlobAction,
     FileGrepAction,
     FileReadAction,
-    KernelCodeAction,
-    KernelInspectAction,
     Mode,
     Risk,
 )
+from ..events.kernels import KernelRead, KernelWrite
 from ..events.notebooks import NotebookRead, NotebookWrite
 from .findings import highest
 from .input_rules import is_waiting
+from .kernel_rules import in_persons_kernel
 from .notebook_rules import is_open
 from .paths import Places, PlacesElsewhere
 from .readonly import is_read_only
@@ -30,8 +30,8 @@ Outcome = Literal["run", "ask", "refuse"]
 
 NO_SANDBOX = "No sandbox: this runs with all your rights"
 MODEL_RATING = "The model itself rates this {}"
-_BY_SERVER = NotebookRead | NotebookWrite | KernelCodeAction | KernelInspectAction
-_READS = FileReadAction | FileGlobAction | FileGrepAction | NotebookRead | KernelInspectAction
+_BY_SERVER = NotebookRead | NotebookWrite | KernelRead | KernelWrite
+_READS = FileReadAction | FileGlobAction | FileGrepAction | NotebookRead | KernelRead
 ASK_REFUSES = (
     "Ask mode only reads: it runs no code and changes no files. "
     "Switch to Agent mode to let the agent do this."
@@ -117,7 +117,7 @@ class Gate:
         # The server's notebooks are here, wherever the sandbox is.
         places = self._here if by_server else self._places
         risk, outside = self._risk(action, places, isolated, online, running)
-        if isinstance(action, KernelCodeAction):
+        if in_persons_kernel(action):
             return Verdict("ask", risk)
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
@@ -142,7 +142,7 @@ class Gate:
         except Exception as error:
             reason = f"Cannot be judged: the check failed ({type(error).__name__})"
             risk, outside = Risk(level="high", reasons=[reason]), None
-        if not isolated or isinstance(action, NotebookRead | KernelInspectAction):
+        if not isolated or isinstance(action, NotebookRead | KernelRead):
             risk = _without_sandbox(action, risk, outside)
         return _with_rating(risk, action.risk), outside
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from ..events import KernelCodeAction, KernelInspectAction
+from ..events import Action, KernelCodeAction, KernelControlAction
+from ..events.kernels import KernelRead
 from .notebook_rules import touch_notebook
 from .scene import Scene
+
+
+def in_persons_kernel(action: Action) -> bool:
+    """Whether an action does something in a kernel of the person's, which they are asked for."""
+    if isinstance(action, KernelControlAction):
+        return action.whose == "user"
+    return isinstance(action, KernelCodeAction)
 
 
 def check_code(scene: Scene, action: KernelCodeAction) -> None:
@@ -18,7 +26,18 @@ def check_code(scene: Scene, action: KernelCodeAction) -> None:
     scene.guarded("cell", action.code)
 
 
-def check_inspection(scene: Scene, action: KernelInspectAction) -> None:
-    """Note whose variables are looked at: by fixed code, so that nothing else can happen."""
+def check_control(scene: Scene, action: KernelControlAction) -> None:
+    """Note that a kernel is interrupted or restarted."""
+    if action.whose == "sandbox":
+        return
+    touch_notebook(scene, scene.places.notebook(action.path))
+    if action.what == "interrupt":
+        scene.add("high", "Interrupts what your own kernel does")
+    else:
+        scene.add("high", "Restarts your own kernel, whose variables are lost")
+
+
+def check_look(scene: Scene, action: KernelRead) -> None:
+    """Note whose kernel is looked into: by fixed code, so that nothing else can happen."""
     if action.whose == "user":
         touch_notebook(scene, scene.places.notebook(action.path))

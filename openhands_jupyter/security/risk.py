@@ -12,13 +12,15 @@ from ..events import (
     FileWriteAction,
     IPythonRunCellAction,
     KernelCodeAction,
+    KernelControlAction,
     KernelInspectAction,
+    KernelLookAction,
     Risk,
 )
 from ..events.notebooks import NotebookRead, NotebookWrite
 from .cells import check_cell, check_escape
 from .input_rules import check_input, is_waiting
-from .kernel_rules import check_code, check_inspection
+from .kernel_rules import check_code, check_control, check_look
 from .notebook_rules import check_notebook
 from .paths import Places
 from .python import check_python
@@ -84,8 +86,10 @@ def assess(
         case KernelCodeAction():
             scene.isolated, scene.kernel_names = False, {}
             check_code(scene, action)
-        case KernelInspectAction():
-            check_inspection(scene, action)
+        case KernelControlAction():
+            check_control(scene, action)
+        case KernelInspectAction() | KernelLookAction():
+            check_look(scene, action)
         case _:
             scene.add("high", "Cannot be judged: there are no rules for {}", type(action).__name__)
     return scene.findings.risk(), scene.reads_outside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 import msgspec
@@ -13,7 +14,9 @@ from ..events import (
     Action,
     ErrorObservation,
     KernelCodeAction,
+    KernelControlAction,
     KernelInspectAction,
+    KernelLookAction,
     KernelObservation,
     Masker,
     Observation,
@@ -21,11 +24,15 @@ from ..events import (
     UserKernel,
 )
 from ..events.blobs import cut
+from ..events.kernels import KernelRead, KernelWrite
 from ..events.shown import as_data
 from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.in_kernel.asking import NoAnswer, ask, inspect
+from ..notebooks.in_kernel.expressions import questions
 from ..notebooks.names.cell_names import names_in
+from ..notebooks.running.driving import starts_agent
 from ..notebooks.running.kernels import Attachment, KernelDied, Kernels
+from ..notebooks.showing.environment import environment, environment_text
 from ..notebooks.showing.reading import LIMIT
 from ..notebooks.showing.variables import variables_text
 from ..runtime.base import OutputCallback
@@ -35,6 +42,10 @@ from .snapshots import last_known
 
 ANSWERS_WITHIN = 5.0
 """Seconds that an idle kernel has for an answer."""
+
+SETTLES_WITHIN = 1.0
+LOOKED_AFTER = 0.05
+"""Seconds that a kernel has to get idle, and after which it is looked at again."""
 
 
 class KernelActions:
@@ -74,18 +85,28 @@ class KernelActions:
 
     def takes(self, action: Action) -> bool:
         """Whether an action is on a kernel of the person's."""
-        return isinstance(action, KernelCodeAction | KernelInspectAction)
+        return isinstance(action, KernelRead | KernelWrite)
 
     async def prepare(self, action: Action) -> Action | Observation:
         """Find the kernel, and what speaks against it; see `Runtime.prepare`."""
-        assert isinstance(action, KernelCodeAction | KernelInspectAction)
+        assert isinstance(action, KernelRead | KernelWrite)
         try:
             kernel = await self._find(action.path)
-            if isinstance(action, KernelInspectAction):
-                return action
-            _require_python(action.path, kernel)
-            _require_idle(action.path, kernel)
-            await self._require_new_names(action, kernel)
+            if not (isinstance(action, KernelControlAction) and action.what == "interrupt"):
+                kernel = await self._settled(kernel)
+            match action:
+                case KernelCodeAction():
+                    _require_python(action.path, kernel)
+                    _require_no_task(action.code)
+                    _require_idle(action.path, kernel)
+                    await self._require_new_names(action, kernel)
+                case KernelControlAction(what="restart"):
+                    lost = await self._names(kernel)
+                    return msgspec.structs.replace(action, kernel=kernel, lost=lost)
+                case KernelControlAction():
+                    _require_busy(action.path, kernel)
+                case _:
+                    return action
         except KernelDied:
             return error_observation(_no_kernel(action.path))
         except OpenHandsError as error:
@@ -94,12 +115,19 @@ class KernelActions:
 
     async def run(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute an action that was prepared; see `Runtime.run_action`."""
-        assert isinstance(action, KernelCodeAction | KernelInspectAction)
+        assert isinstance(action, KernelRead | KernelWrite)
         try:
             kernel = await self._find(action.path)
-            if isinstance(action, KernelInspectAction):
-                return await self._inspect(action, kernel)
+            if not (isinstance(action, KernelControlAction) and action.what == "interrupt"):
+                kernel = await self._settled(kernel)
+            match action:
+                case KernelInspectAction():
+                    return await self._inspect(action, kernel)
+                case KernelLookAction():
+                    return await self._look(action, kernel)
             _require_same(action, kernel)
+            if isinstance(action, KernelControlAction):
+                return await self._control(action, kernel)
             _require_idle(action.path, kernel)
             limit = action.timeout or self._limit
             return await KernelCode(self._kernels, kernel, action, limit, on_output).run()
@@ -126,6 +154,21 @@ class KernelActions:
             raise _no_kernel(path)
         return kernel
 
+    async def _settled(self, kernel: UserKernel) -> UserKernel:
+        """The kernel when it is idle, or still busy after a moment.
+
+        Whoever has just asked it something, as this does, gets the answer before it is known to
+        be idle again.
+        """
+        until = time.monotonic() + SETTLES_WITHIN
+        while kernel.state != "idle" and time.monotonic() < until:
+            await asyncio.sleep(LOOKED_AFTER)
+            found = await self._kernels.look(kernel.id)
+            if found is None:
+                raise KernelDied
+            kernel = found
+        return kernel
+
     async def _inspect(self, action: KernelInspectAction, kernel: UserKernel) -> Observation:
         """Have the kernel tell of variables, or say what was known before it got busy."""
         try:
@@ -147,8 +190,7 @@ class KernelActions:
         self, action: KernelInspectAction, kernel: UserKernel, attachment: Attachment
     ) -> str:
         if kernel.language == "python":
-            asked = {"names": action.names, "query": action.query, "depth": action.depth}
-            told = await ask(attachment, "describing", asked, ANSWERS_WITHIN)
+            told = await ask(attachment, "describing", questions(action), ANSWERS_WITHIN)
             return await asyncio.to_thread(variables_text, told, self._masker)
         if not action.names:
             raise _only_names(action.path, kernel)
@@ -157,6 +199,42 @@ class KernelActions:
             text = await inspect(attachment, name, min(action.depth, 1), ANSWERS_WITHIN)
             texts.append(f"{name}:\n{text or '[not known to the kernel]'}")
         return as_data(cut(self._masker.text("\n".join(texts)), LIMIT)).rstrip()
+
+    async def _look(self, action: KernelLookAction, kernel: UserKernel) -> Observation:
+        """Say what the kernel is and does; what it tells itself only while it is idle."""
+        content = f"{kernel.name}, {kernel.language or 'language not known'}, {kernel.state}"
+        if kernel.state == "idle" and kernel.language == "python":
+            asked = {"packages": int(action.what == "packages")}
+            try:
+                attachment = await self._kernels.attach(kernel.id)
+                told = await ask(attachment, "environment", asked, ANSWERS_WITHIN)
+            except NoAnswer:
+                raise kernel_busy(action.path) from None
+            content += "\n" + await asyncio.to_thread(environment_text, told, self._masker)
+        elif action.what == "packages":
+            _require_python(action.path, kernel)
+            raise kernel_busy(action.path)
+        return KernelObservation(whose="user", path=action.path, content=content)
+
+    async def _names(self, kernel: UserKernel) -> list[str] | None:
+        """The person's names; None where they are not known."""
+        if kernel.state != "idle" or kernel.language != "python":
+            return None
+        try:
+            attachment = await self._kernels.attach(kernel.id)
+            told = await ask(attachment, "environment", {"packages": 0}, ANSWERS_WITHIN)
+        except NoAnswer:
+            return None
+        return environment(told).names
+
+    async def _control(self, action: KernelControlAction, kernel: UserKernel) -> Observation:
+        if action.what == "interrupt":
+            await self._kernels.interrupt(kernel.id)
+            content = f"The kernel of {action.path} was interrupted."
+        else:
+            await self._kernels.restart(kernel.id)
+            content = f"The kernel of {action.path} was restarted: its variables are gone."
+        return KernelObservation(whose="user", path=action.path, content=content)
 
     async def _require_new_names(self, action: KernelCodeAction, kernel: UserKernel) -> None:
         """Refuse code that means to change a name of the person's, which it would not do."""
@@ -196,16 +274,33 @@ def _only_names(path: str, kernel: UserKernel) -> Invalid:
     )
 
 
+def _require_no_task(code: str) -> None:
+    if starts_agent(code):
+        raise Invalid(
+            "code_runs_agent",
+            "The code gives OpenHands a task, which only a person may do.",
+            "Do what it says yourself.",
+        )
+
+
 def _require_idle(path: str, kernel: UserKernel) -> None:
     if kernel.state != "idle":
         raise kernel_busy(path)
 
 
-def _require_same(action: KernelCodeAction, kernel: UserKernel) -> None:
+def _require_busy(path: str, kernel: UserKernel) -> None:
+    if kernel.state != "busy":
+        raise Conflict(
+            "kernel_not_busy",
+            f"The kernel of {path} is not busy, so there is nothing to interrupt.",
+        )
+
+
+def _require_same(action: KernelCodeAction | KernelControlAction, kernel: UserKernel) -> None:
     if action.kernel is None or action.kernel.id != kernel.id:
         raise Conflict(
             "kernel_changed",
-            f"{action.path} has another kernel now than when it was asked for, so nothing was run.",
+            f"{action.path} has another kernel now than when you asked, so nothing was done.",
             "Try it again.",
         )
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from ..events import (
     Action,
     ErrorObservation,
-    KernelCodeAction,
-    KernelInspectAction,
     Masker,
     Observation,
     State,
 )
+from ..events.kernels import KernelRead, KernelWrite
 from ..notebooks.delivery.notebooks import Notebooks
 from ..runtime.base import OutputCallback
 from .notebook_places import NotebookPlaces
@@ -52,7 +51,7 @@ class _NoKernels:
     """What there is without a server: no kernels of the person's."""
 
     def takes(self, action: Action) -> bool:
-        return isinstance(action, KernelCodeAction | KernelInspectAction)
+        return isinstance(action, KernelRead | KernelWrite)
 
     async def prepare(self, action: Action) -> Action | Observation:
         return ErrorObservation(

@@ -1,30 +1,41 @@
-"""Looking into the session's own kernel, by fixed code that is run as a cell."""
+"""The session's own kernel: looked into by fixed code that is run as a cell, and restarted."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from ..events import (
     Action,
     ErrorObservation,
     IPythonOutputObservation,
     IPythonRunCellAction,
+    KernelControlAction,
     KernelInspectAction,
+    KernelLookAction,
     KernelObservation,
     Masker,
     Observation,
 )
-from ..notebooks.in_kernel.expressions import expression, told_in
+from ..events.kernels import KernelRead
+from ..notebooks.in_kernel.expressions import Snippet, expression, questions, told_in
+from ..notebooks.showing.environment import environment_text
 from ..notebooks.showing.variables import UNREADABLE, variables_text
-from ..runtime.base import OutputCallback, Runtime
+from ..runtime import SandboxRuntime
+from ..runtime.base import OutputCallback
 
 WITHIN = 60.0
 """Seconds, of which a kernel may need most to start."""
 
 
+RESTARTED = "You restarted the kernel"
+
+
 class SandboxKernel:
-    """Executes what looks into the session's own kernel.
+    """Executes what is done with the session's own kernel, but cells.
 
     Parameters
     ----------
@@ -34,30 +45,48 @@ class SandboxKernel:
         Knows the secrets.
     """
 
-    def __init__(self, sandbox: Runtime, masker: Masker) -> None:
+    def __init__(self, sandbox: SandboxRuntime, masker: Masker) -> None:
         self._sandbox = sandbox
         self._masker = masker
 
     def takes(self, action: Action) -> bool:
-        """Whether an action looks into the session's own kernel."""
-        return isinstance(action, KernelInspectAction) and action.whose == "sandbox"
+        """Whether an action is on the session's own kernel."""
+        kinds = KernelRead | KernelControlAction
+        return isinstance(action, kinds) and action.whose == "sandbox"
 
     async def prepare(self, action: Action) -> Action | Observation:
-        """Nothing is to be found out before; see `Runtime.prepare`."""
+        """Refuse what has no sense; see `Runtime.prepare`."""
+        if isinstance(action, KernelControlAction) and action.what == "interrupt":
+            return ErrorObservation(
+                code="nothing_runs",
+                message="Nothing of yours runs in the sandbox's kernel while you can ask for this.",
+                hint="Give cells a timeout.",
+            )
         return action
 
     async def run(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute an action; see `Runtime.run_action`."""
-        assert isinstance(action, KernelInspectAction)
-        asked = {
-            "names": action.names,
-            "query": action.query,
-            "depth": action.depth,
-            "until": time.time() + WITHIN,
-        }
-        cell = IPythonRunCellAction(
-            id=action.id, code=f"print({expression('describing', asked)})", timeout=WITHIN
-        )
+        match action:
+            case KernelControlAction():
+                await self._sandbox.restart_kernel(RESTARTED)
+                return KernelObservation(whose="sandbox", content="Its variables are gone.")
+            case KernelInspectAction():
+                told = await self._ask(action, "describing", questions(action))
+                content = partial(variables_text, masker=self._masker)
+            case KernelLookAction():
+                packages = int(action.what == "packages")
+                told = await self._ask(action, "environment", {"packages": packages})
+                content = partial(environment_text, masker=self._masker)
+            case _:
+                raise TypeError(f"{type(action).__name__} is not on this kernel")
+        if isinstance(told, Observation):
+            return told
+        return KernelObservation(whose="sandbox", content=content(told))
+
+    async def _ask(self, action: Action, snippet: Snippet, asked: Mapping[str, Any]) -> Any:
+        """What the kernel tells; an observation where it tells nothing."""
+        code = expression(snippet, {**asked, "until": time.time() + WITHIN})
+        cell = IPythonRunCellAction(id=action.id, code=f"print({code})", timeout=WITHIN)
         running = asyncio.ensure_future(self._sandbox.run_action(cell, lambda text: None))
         try:
             answer = await asyncio.shield(running)
@@ -65,14 +94,10 @@ class SandboxKernel:
             # The sandbox is interrupted by whoever stops this.
             await asyncio.wait([running])
             return ErrorObservation(code="stopped", message="It was stopped.")
-        return self._told(answer)
-
-    def _told(self, answer: Observation) -> Observation:
         if not isinstance(answer, IPythonOutputObservation):
             return answer
         printed = "".join(str(output.text) for output in answer.outputs if output.name == "stdout")
         try:
-            content = variables_text(told_in(printed.strip()), self._masker)
+            return told_in(printed.strip())
         except ValueError:
             return ErrorObservation(code="kernel_tells_nothing", message=UNREADABLE)
-        return KernelObservation(whose="sandbox", content=content)

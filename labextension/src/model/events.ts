@@ -33,7 +33,9 @@ export type Action =
   | NotebookSaveAction
   | NotebookUndoAction
   | KernelCodeAction
-  | KernelInspectAction;
+  | KernelInspectAction
+  | KernelLookAction
+  | KernelControlAction;
 export type Observation =
   | CmdOutputObservation
   | IPythonOutputObservation
@@ -1124,6 +1126,65 @@ export interface KernelInspectAction {
   depth?: number;
 }
 /**
+ * Look at what a kernel is and does, or which packages it has.
+ *
+ * Attributes
+ * ----------
+ * what
+ *     Which of these.
+ * whose, path
+ *     As with `KernelInspectAction`.
+ */
+export interface KernelLookAction {
+  type: 'KernelLookAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  what?: 'packages' | 'state';
+  whose?: 'sandbox' | 'user';
+  path?: string;
+}
+/**
+ * Interrupt what a kernel does, or restart it.
+ *
+ * Attributes
+ * ----------
+ * what
+ *     Which of these.
+ * whose, path
+ *     As with `KernelInspectAction`.
+ * why
+ *     The purpose, for the person.
+ * kernel
+ *     A kernel of theirs, found before they are asked.
+ * lost
+ *     Their names that go with a restart; None where they are not known, as it is busy.
+ */
+export interface KernelControlAction {
+  type: 'KernelControlAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  what: 'interrupt' | 'restart';
+  whose?: 'sandbox' | 'user';
+  path?: string;
+  why?: string;
+  kernel?: UserKernel | null;
+  lost?: string[] | null;
+}
+/**
  * What a shell command printed and how it ended.
  *
  * Attributes
@@ -1898,7 +1959,7 @@ export interface KernelCodeObservation {
   notice?: string;
 }
 /**
- * What was found in a kernel.
+ * What was found in a kernel, or done to it.
  *
  * Attributes
  * ----------

@@ -21,7 +21,9 @@ import type {
   IsolationObservation,
   KernelCodeAction,
   KernelCodeObservation,
+  KernelControlAction,
   KernelInspectAction,
+  KernelLookAction,
   KernelObservation,
   NetworkRefusedObservation,
   NotebookCreateAction,
@@ -63,7 +65,11 @@ export type NotebookAction =
 /**
  * What the agent does with kernels by means of the server.
  */
-export type KernelAction = KernelCodeAction | KernelInspectAction;
+export type KernelAction =
+  | KernelCodeAction
+  | KernelControlAction
+  | KernelInspectAction
+  | KernelLookAction;
 
 /**
  * An action that is executed, so that one observation answers it.

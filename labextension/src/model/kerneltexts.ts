@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { UserKernel } from './events';
+import type { KernelControlAction, UserKernel } from './events';
 import { revealOnOneLine } from './inert';
 import type { KernelAction } from './items';
 import type { IActionText } from './texts';
@@ -17,6 +17,16 @@ export function describeKernelAction(
         verb: trans.__('Run code in your kernel:'),
         object: kernelText(action.path, action.kernel)
       };
+    case 'KernelControlAction':
+      return controlText(trans, action);
+    case 'KernelLookAction':
+      return {
+        verb:
+          action.what === 'packages'
+            ? trans.__('Look at the packages of the kernel')
+            : trans.__('Look at the state of the kernel'),
+        object: revealOnOneLine(action.path ?? '')
+      };
     case 'KernelInspectAction':
       return action.whose === 'user'
         ? {
@@ -25,6 +35,22 @@ export function describeKernelAction(
           }
         : { verb: trans.__('Look at variables in the sandbox'), object: '' };
   }
+}
+
+function controlText(
+  trans: TranslationBundle,
+  action: KernelControlAction
+): IActionText {
+  if (action.whose !== 'user') {
+    return { verb: trans.__('Restart the sandbox’s kernel'), object: '' };
+  }
+  return {
+    verb:
+      action.what === 'interrupt'
+        ? trans.__('Interrupt your kernel:')
+        : trans.__('Restart your kernel:'),
+    object: kernelText(action.path ?? '', action.kernel)
+  };
 }
 
 /**

@@ -66,7 +66,9 @@ export function describeAction(
         object: revealOnOneLine(action.pattern)
       };
     case 'KernelCodeAction':
+    case 'KernelControlAction':
     case 'KernelInspectAction':
+    case 'KernelLookAction':
       return describeKernelAction(trans, action);
     default:
       return describeNotebookAction(trans, action);

@@ -170,7 +170,9 @@ export class Timeline {
       case 'FileWriteAction':
       case 'IPythonRunCellAction':
       case 'KernelCodeAction':
+      case 'KernelControlAction':
       case 'KernelInspectAction':
+      case 'KernelLookAction':
       case 'NotebookCreateAction':
       case 'NotebookEditAction':
       case 'NotebookListAction':

@@ -5,6 +5,7 @@ import type {
   FileEditAction,
   FileGlobAction,
   FileGrepAction,
+  KernelControlAction,
   KernelInspectAction,
   NotebookCreateAction
 } from '../model/events';
@@ -91,9 +92,12 @@ export function ActionBody(props: {
           {trans.__('In %1', revealOnOneLine(action.path))}
         </p>
       );
+    case 'KernelControlAction':
+      return <Controlled action={action} />;
     case 'KernelInspectAction':
       return <Looked action={action} />;
     case 'FileReadAction':
+    case 'KernelLookAction':
     case 'NotebookListAction':
     case 'NotebookOutlineAction':
     case 'NotebookOutputAction':
@@ -176,6 +180,32 @@ function Kept({ names }: { names: readonly string[] }): JSX.Element {
             'What it binds is forgotten, but what your own objects hold can be changed.'
           )}
     </p>
+  );
+}
+
+/**
+ * Why a kernel is interrupted or restarted, and what is lost with it.
+ */
+function Controlled({ action }: { action: KernelControlAction }): JSX.Element {
+  const { trans } = useServices();
+  const { lost, why } = action;
+  const isRestart = action.whose === 'user' && action.what === 'restart';
+  return (
+    <>
+      {why && <Why text={why} />}
+      {isRestart && (
+        <p className="jp-OpenHands-quiet">
+          {!lost
+            ? trans.__('All its variables are lost.')
+            : lost.length > 0
+              ? trans.__(
+                  'These names are lost: %1',
+                  revealOnOneLine(lost.join(', '))
+                )
+              : trans.__('It has no variables that would be lost.')}
+        </p>
+      )}
+    </>
   );
 }
 

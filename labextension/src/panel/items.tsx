@@ -357,7 +357,9 @@ function iconOf(action: RunnableAction): LabIcon {
       return terminalIcon;
     case 'IPythonRunCellAction':
     case 'KernelCodeAction':
+    case 'KernelControlAction':
     case 'KernelInspectAction':
+    case 'KernelLookAction':
       return codeIcon;
     case 'FileReadAction':
       return fileIcon;

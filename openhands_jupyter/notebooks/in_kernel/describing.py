@@ -66,26 +66,13 @@ def tell() -> dict[str, Any]:
         return {}
     if not asked["names"]:
         query = asked["query"].lower()
-        fits = [
-            (name, value)
-            for name, value in own_names(names)
-            if query in name.lower() and not is_ipythons(value)
-        ]
+        fits = [(name, value) for name, value in own_names(names) if query in name.lower()]
         listed = [outline(name, value) for name, value in fits[-MOST_LISTED:]]
         return {"variables": listed, "left_out": len(fits) - len(listed)}
     return {
         "variables": [look(name, names[name]) for name in asked["names"] if name in names],
         "missing": [name for name in asked["names"] if name not in names],
     }
-
-
-def is_ipythons(value: Any) -> bool:
-    """Whether a value is a function that IPython put into the namespace, such as its `open`."""
-    function = value.__func__ if type(value) is types.MethodType else value
-    if type(function) is not types.FunctionType:
-        return False
-    home = inside("IPython").get("__path__") or ("\0",)
-    return str.startswith(function.__code__.co_filename, home[0])
 
 
 def outline(name: str, value: Any) -> dict[str, Any]:

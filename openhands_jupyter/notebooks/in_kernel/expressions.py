@@ -10,9 +10,14 @@ from typing import Any, Literal
 
 import msgspec
 
-Snippet = Literal["scratch", "existing", "describing"]
+from ...events import KernelInspectAction
 
-BEFORE: dict[Snippet, tuple[str, ...]] = {"describing": ("kinds",)}
+Snippet = Literal["scratch", "existing", "describing", "environment"]
+
+BEFORE: dict[Snippet, tuple[str, ...]] = {
+    "describing": ("kinds",),
+    "environment": ("kinds",),
+}
 """What a module needs in its namespace."""
 
 
@@ -36,6 +41,11 @@ def expression(snippet: Snippet, asked: Mapping[str, Any]) -> str:
     sources = map(_source, (*BEFORE.get(snippet, ()), snippet))
     run = ", ".join(f"e({source!r}, s)" for source in sources)
     return f"(lambda e, s: ({run}, s.get('told'))[-1])(__import__('builtins').exec, {space})"
+
+
+def questions(action: KernelInspectAction) -> dict[str, Any]:
+    """What `describing` is asked by an action."""
+    return {"names": action.names, "query": action.query, "depth": action.depth}
 
 
 def told_in(text: str) -> Any:

@@ -59,8 +59,17 @@ def own_names(names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in names.copy().items():
         if type(name) is not str or name.startswith("_") or name in IPYTHONS:
             continue
-        if hidden.get(name, hidden) is not value:
+        if hidden.get(name, hidden) is not value and not is_ipythons(value):
             yield name, value
+
+
+def is_ipythons(value: Any) -> bool:
+    """Whether a value is a function that IPython put into the namespace, such as its `open`."""
+    function = value.__func__ if type(value) is types.MethodType else value
+    if type(function) is not types.FunctionType:
+        return False
+    home = inside("IPython").get("__path__") or ("\0",)
+    return str.startswith(function.__code__.co_filename, home[0])
 
 
 def is_data(value: Any) -> bool:

@@ -308,6 +308,11 @@ class Driver:
         return known
 
 
+def starts_agent(source: str) -> bool:
+    """Whether code gives OpenHands a task, as far as it shows."""
+    return _STARTS_AGENT.search(source) is not None
+
+
 def mismatches(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellMismatch]:
     """The cells that are not as expected."""
     present = {cell["id"]: cell for cell in snapshot.cells}
@@ -332,7 +337,7 @@ def _cell_to_run(cell: Cell, rev: str) -> CellRun:
     run = CellRun(cell["id"], rev, source, "raises-exception" in tags)
     if cell["cell_type"] != "code" or not source.strip():
         run.end("skipped")
-    elif _STARTS_AGENT.search(source):
+    elif starts_agent(source):
         raise Invalid(
             "cell_runs_agent",
             f"Cell {cell['id']} gives OpenHands a task, which only a person may do.",

@@ -127,6 +127,27 @@ class Kernels:
             state=model["execution_state"],
         )
 
+    async def restart(self, id: str) -> None:
+        """Restart a kernel, as JupyterLab does.
+
+        Raises
+        ------
+        KernelDied
+            When there is none with this id.
+        OpenHandsError
+            When it does not come back.
+        """
+        if id not in self._kernels:
+            raise KernelDied
+        try:
+            await ensure_async(self._kernels.restart_kernel(id))
+        except (HTTPError, OSError, RuntimeError) as error:
+            raise OpenHandsError(
+                "kernel_not_started",
+                f"The kernel could not be restarted: {error}",
+                "The server's log says why.",
+            ) from error
+
     async def interrupt(self, id: str) -> None:
         """Interrupt what a kernel does."""
         if id in self._kernels:

@@ -9,6 +9,7 @@ import pytest
 
 from openhands_jupyter.agents.tools import TOOLS, arguments_of, descriptions, parse
 from openhands_jupyter.events import (
+    Action,
     AgentMessageAction,
     AgentThinkAction,
     CmdRunAction,
@@ -20,7 +21,9 @@ from openhands_jupyter.events import (
     FinishAction,
     IPythonRunCellAction,
     KernelCodeAction,
+    KernelControlAction,
     KernelInspectAction,
+    KernelLookAction,
     NewCell,
     NotebookCreateAction,
     NotebookEditAction,
@@ -43,6 +46,12 @@ CALLS = [
         "run_code",
         {"code": "x", "kernel": "user", "path": "a.ipynb", "keep": ["y"], "why": "To see."},
         KernelCodeAction(path="a.ipynb", code="x", keep=["y"], why="To see."),
+    ),
+    ("kernel", {"action": "packages"}, KernelLookAction(what="packages")),
+    (
+        "kernel",
+        {"action": "restart", "kernel": "user", "path": "a.ipynb", "why": "To begin anew."},
+        KernelControlAction(what="restart", whose="user", path="a.ipynb", why="To begin anew."),
     ),
     (
         "inspect",
@@ -196,3 +205,19 @@ def test_a_wrong_call_tells_the_model_what_is_wrong(name, arguments, told):
     with pytest.raises(ValueError) as caught:
         parse(name, arguments)
     assert told in str(caught.value)
+
+
+def test_to_install_is_code_that_nothing_else_can_be_slipped_into():
+    def install(*packages: str, **more: str) -> Action:
+        arguments = {"action": "install", "packages": packages, **more}
+        return parse("kernel", json.dumps(arguments))
+
+    assert install("polars", "numpy>=2,<3") == IPythonRunCellAction(
+        code="%pip install polars 'numpy>=2,<3'"
+    )
+    assert install("pandas[excel]", kernel="user", path="a.ipynb", why="To read.") == (
+        KernelCodeAction(path="a.ipynb", code="%pip install 'pandas[excel]'", why="To read.")
+    )
+    for wrong in ("", "-r x", "a;b", "a\nb", "{a}", "$a", "a b", "git+https://a", "../a"):
+        with pytest.raises(ValueError, match="no name of a package"):
+            install(wrong)

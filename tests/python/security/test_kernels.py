@@ -7,12 +7,21 @@ from typing import get_args
 
 import pytest
 
-from openhands_jupyter.events import KernelCodeAction, KernelInspectAction, Mode
+from openhands_jupyter.events import (
+    Action,
+    KernelCodeAction,
+    KernelControlAction,
+    KernelInspectAction,
+    KernelLookAction,
+    Mode,
+)
 from openhands_jupyter.security import Gate
 
 HARMLESS = KernelCodeAction(path="a.ipynb", code="rows")
 KEEPS = KernelCodeAction(path="a.ipynb", code="x = 1", keep=["x"])
 DELETES = KernelCodeAction(path="a.ipynb", code="import shutil; shutil.rmtree('data')")
+INTERRUPT = KernelControlAction(what="interrupt", whose="user", path="a.ipynb")
+RESTART = KernelControlAction(what="restart", whose="user", path="a.ipynb")
 UNREADABLE = KernelCodeAction(path="a.ipynb", code="a b")
 
 
@@ -24,10 +33,12 @@ UNREADABLE = KernelCodeAction(path="a.ipynb", code="a b")
         (KEEPS, "Binds names of your kernel: x"),
         (DELETES, "Deletes files: data"),
         (UNREADABLE, "cannot be parsed"),
+        (INTERRUPT, "Interrupts what your own kernel does"),
+        (RESTART, "whose variables are lost"),
     ],
 )
-def test_code_in_the_persons_kernel_is_asked_for_in_every_mode(
-    tmp_path: Path, action: KernelCodeAction, reason: str, mode: Mode
+def test_what_is_done_in_the_persons_kernel_is_asked_for_in_every_mode(
+    tmp_path: Path, action: Action, reason: str, mode: Mode
 ) -> None:
     verdict = Gate(tmp_path).check(action, mode=mode, isolated=True)
     assert (verdict.outcome, verdict.risk.level) == ("ask", "high")
@@ -41,11 +52,24 @@ def test_code_in_the_persons_kernel_is_asked_for_in_every_mode(
         (KernelInspectAction(names=["x"]), "run"),
         (KernelInspectAction(whose="user", path="a.ipynb"), "run"),
         (KernelInspectAction(whose="user", path="../a.ipynb"), "ask"),
+        (KernelLookAction(whose="user", path="a.ipynb"), "run"),
     ],
 )
 def test_variables_are_looked_at_unasked_but_outside_of_the_workspace(
-    tmp_path: Path, action: KernelInspectAction, outcome: str, mode: Mode
+    tmp_path: Path, action: Action, outcome: str, mode: Mode
 ) -> None:
     for isolated in (True, False):
         verdict = Gate(tmp_path).check(action, mode=mode, isolated=isolated)
         assert verdict.outcome == outcome
+
+
+def test_the_sandboxs_own_kernel_is_restarted_unasked_but_not_in_ask_mode(tmp_path: Path) -> None:
+    restart = KernelControlAction(what="restart")
+    outcomes = [
+        Gate(tmp_path).check(restart, mode=mode, isolated=True).outcome for mode in get_args(Mode)
+    ]
+    assert dict(zip(get_args(Mode), outcomes, strict=True)) == {
+        "ask": "refuse",
+        "agent": "run",
+        "auto": "run",
+    }

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from openhands_jupyter.events import (
     ErrorObservation,
     KernelCodeAction,
     KernelCodeObservation,
+    KernelControlAction,
     KernelInspectAction,
     KernelObservation,
     Masker,
@@ -195,6 +197,43 @@ async def test_code_in_the_persons_kernel(
     assert await person.value("'total' in globals(), rows") == "(False, [1, 2, 3])"
 
 
+async def test_a_kernel_is_restarted_with_what_is_lost_on_the_card(
+    person: Person, begin: Begin, model_server: ModelServer
+) -> None:
+    await person.run("rows, sums = [1], {}")
+    model_server.play(
+        call("kernel", action="packages", kernel="user", path=NAME),
+        call("run_code", code="own = 1"),
+        call("kernel", action="state"),
+        call("kernel", action="interrupt"),
+        call("kernel", action="restart"),
+        call("run_code", code="'own' in globals()"),
+        call("kernel", action="restart", kernel="user", path=NAME, why="To begin anew."),
+        DONE,
+    )
+    session: Session = await begin(mode="auto")
+    waiting = await until(session, "awaiting_user_confirmation")
+    action = session.stream.read(after=(waiting.cause or 0) - 1, limit=1)[0]
+    assert isinstance(action, KernelControlAction)
+    assert action.lost == ["rows", "sums"]
+    assert action.risk and action.risk.level == "high"
+    assert await person.value("rows") == "[1]"
+    session.confirm(action.id, "approve")
+    await until(session, "finished")
+    packages, _, state, nothing, restarted, fresh, told = results(model_server)
+    assert packages.startswith("Python 3 (ipykernel), python, idle\n<output>\nPython 3.")
+    assert f"ipykernel=={metadata.version('ipykernel')}" in packages
+    assert "Names: own" in state
+    assert "nothing_runs" in nothing
+    assert restarted == "Its variables are gone."
+    assert fresh == (
+        "<output>\n[You restarted the kernel: its variables are gone.]\nFalse\n</output>\n[ok]"
+    )
+    assert "was restarted: its variables are gone" in told
+    await wait_until(lambda: person.kernel.execution_state == "idle")
+    assert await person.value("'rows' in globals()") == "False"
+
+
 async def test_what_code_leaves_in_the_kernel(person: Person, act: Act) -> None:
     await person.run(
         "import sys\ncount = 0\nrows = [1]\n"
@@ -221,6 +260,7 @@ async def test_what_code_leaves_in_the_kernel(person: Person, act: Act) -> None:
     asking = await act("input()")
     assert "StdinNotImplementedError" in text(asking)
     assert await person.value("hasattr(sys, 'last_value'), 'new' in globals()") == "(False, False)"
+    assert await code_of(act("%openhands status")) == "code_runs_agent"
     hidden = "[n for n in globals() if 'openhands' in n.lower() or n in ('s', 'asked', 'names')]"
     assert await person.value(hidden) == "[]"
     assert not any("globals()" in line for line in (await person.value("In")).split(","))
@@ -341,8 +381,11 @@ async def test_code_that_takes_long_is_interrupted_and_nothing_of_the_persons(
 
     asked = await person.begin("import time\nwhile not globals().get('go'): time.sleep(0.01)")
     assert await code_of(act("1")) == "kernel_busy"
-    await person.kernel.interrupt_kernel()
-    assert (await person.ended(asked))["status"] == "error"
+    interrupt = KernelControlAction(what="interrupt", whose="user", path=NAME)
+    done = await act(interrupt)
+    assert isinstance(done, KernelObservation)
+    assert (await person.ended(asked))["ename"] == "KeyboardInterrupt"
+    assert await code_of(act(interrupt)) == "kernel_not_busy"
     assert text(await act("1")) == "1"
 
 
