@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import singledispatch
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from ..events import (
     IPythonOutputObservation,
     KernelCodeObservation,
     NotebookObservation,
+    NotebookRunObservation,
     Output,
     ShownImage,
 )
@@ -67,7 +69,16 @@ def _(event: NotebookObservation) -> list[ShownImage]:
 
 @images_of.register
 def _(event: IPythonOutputObservation | KernelCodeObservation) -> list[ShownImage]:
-    blobs = filter(None, map(image_in, event.outputs))
+    return _images_in(event.outputs)
+
+
+@images_of.register
+def _(event: NotebookRunObservation) -> list[ShownImage]:
+    return event.images or _images_in(chain.from_iterable(cell.outputs for cell in event.cells))
+
+
+def _images_in(outputs: Iterable[Output]) -> list[ShownImage]:
+    blobs = filter(None, map(image_in, outputs))
     images = [ShownImage(handle=f"image {n}", blob=blob) for n, blob in enumerate(blobs, 1)]
     return images[:MOST_PICTURES]
 

@@ -25,6 +25,7 @@ from ..events import (
     NetworkRefusedObservation,
     NotebookEditObservation,
     NotebookObservation,
+    NotebookRunObservation,
     Output,
     UserRejectObservation,
 )
@@ -67,7 +68,7 @@ def _(event: CmdOutputObservation) -> str:
 
 @result.register
 def _(event: IPythonOutputObservation) -> str:
-    text = _outputs(event.outputs)
+    text = _outputs(event.outputs, count(1))
     if event.input_requested is not None:
         text += f"\n(input() asked {event.input_requested!r}; nobody can answer it here.)"
     end = f"[interrupted: {event.interrupted}]" if event.interrupted else ""
@@ -76,7 +77,7 @@ def _(event: IPythonOutputObservation) -> str:
 
 @result.register
 def _(event: KernelCodeObservation) -> str:
-    text = _data(_outputs(event.outputs))
+    text = _data(_outputs(event.outputs, count(1)))
     end = f"interrupted: {event.interrupted}" if event.interrupted else "ok"
     took = "" if event.seconds is None else f", {event.seconds:.1f} s"
     told = [f"[{end if event.ok or event.interrupted else 'error'}{took}, in the user's kernel]"]
@@ -134,6 +135,17 @@ def _(event: FileGrepObservation) -> str:
 @result.register
 def _(event: NotebookObservation | NotebookEditObservation) -> str:
     return event.content
+
+
+@result.register
+def _(event: NotebookRunObservation) -> str:
+    images = count(1)
+    outputs = [
+        f"\nOutputs of cell {cell.id}:\n{_data(_outputs(cell.outputs, images))}".rstrip()
+        for cell in event.cells
+        if cell.outputs
+    ]
+    return cut(event.content + "".join(outputs), LIMIT)
 
 
 @result.register
@@ -200,9 +212,8 @@ def _data(text: str) -> str:
     return as_data(cut(without_escapes(text), LIMIT))
 
 
-def _outputs(outputs: Sequence[Output]) -> str:
+def _outputs(outputs: Sequence[Output], images: Iterator[int]) -> str:
     """What code displayed; images have the numbers that `images.images_of` calls them by."""
-    images = count(1)
     return "".join(_output(output, images) for output in outputs)
 
 

@@ -24,7 +24,7 @@ from ..events import (
 )
 from ..events.actions import EditCommand
 from ..llm.base import Tool
-from . import kernel_tools, notebook_tools
+from . import kernel_tools, notebook_tools, run_tools
 from .tool_arguments import Gated, Path, Timeout, ToolArguments
 
 
@@ -202,6 +202,7 @@ _ALL: tuple[type[ToolArguments], ...] = (
     FindFiles,
     SearchFiles,
     *notebook_tools.TOOLS,
+    *run_tools.TOOLS,
     Think,
     UpdatePlan,
     AskUser,

@@ -11,6 +11,7 @@ from ..events import (
     AgentMessageAction,
     AgentStateChangedObservation,
     AgentThinkAction,
+    AwaitRunAction,
     Blob,
     CheckpointObservation,
     CmdOutputObservation,
@@ -53,6 +54,8 @@ from ..events import (
     NotebookOutputAction,
     NotebookReadAction,
     NotebookRestored,
+    NotebookRunAction,
+    NotebookRunObservation,
     NotebookSaveAction,
     NotebookSearchAction,
     NotebookUndoAction,
@@ -60,6 +63,7 @@ from ..events import (
     RejectAction,
     ReplayObservation,
     SandboxReleasedObservation,
+    StopRunAction,
     TaskTrackingAction,
     UserMessageAction,
     UserRejectObservation,
@@ -231,6 +235,22 @@ class Timeline:
         self._head(event, f"Saves the notebook {event.path}")
 
     @_show.register
+    def _(self, event: NotebookRunAction) -> None:
+        where = "your kernel" if event.kernel == "user" else "the sandbox"
+        self._head(event, f"Runs cells of {event.path} in {where}. {event.why}".rstrip())
+        for cell in event.planned:
+            self._block("", f"@{cell.position} {cell.id}")
+            self._block("> ", cell.source)
+
+    @_show.register
+    def _(self, event: AwaitRunAction) -> None:
+        self._head(event, f"Waits for the run {event.run}")
+
+    @_show.register
+    def _(self, event: StopRunAction) -> None:
+        self._head(event, f"Stops the run {event.run}")
+
+    @_show.register
     def _(self, event: InvalidToolCallAction) -> None:
         self._head(event, f"Called a tool wrongly: {event.message}", "dim")
 
@@ -364,6 +384,14 @@ class Timeline:
         told = f"Notebook {event.path}: {len(event.cells)} cells edited{rejected}"
         self._head(event, told, "dim")
         self._left(event.path, event.left)
+
+    @_show.register
+    def _(self, event: NotebookRunObservation) -> None:
+        self._block("", event.content)
+        for output in (output for cell in event.cells for output in cell.outputs):
+            self._block("", _output_text(output), "red" if output.kind == "error" else "")
+        colour = "red" if event.state in ("error", "kernel_dead", "unknown") else "dim"
+        self._head(event, f"Cells of {event.path}: {event.state.replace('_', ' ')}", colour)
 
     @_show.register
     def _(self, event: UserRejectObservation) -> None:

@@ -63,6 +63,13 @@ from .kernels import (
 )
 from .live import LiveItem, LiveText
 from .masking import Masker
+from .notebook_runs import (
+    AwaitRunAction,
+    CellResult,
+    NotebookRunAction,
+    NotebookRunObservation,
+    StopRunAction,
+)
 from .notebooks import (
     CellEdit,
     Delivery,
@@ -121,11 +128,13 @@ __all__ = [
     "AgentState",
     "AgentStateChangedObservation",
     "AgentThinkAction",
+    "AwaitRunAction",
     "BackgroundJob",
     "Blob",
     "CellContext",
     "CellDecision",
     "CellEdit",
+    "CellResult",
     "ChangeAgentStateAction",
     "ChangeSettingsAction",
     "Check",
@@ -192,6 +201,8 @@ __all__ = [
     "NotebookOutputAction",
     "NotebookReadAction",
     "NotebookRestored",
+    "NotebookRunAction",
+    "NotebookRunObservation",
     "NotebookSaveAction",
     "NotebookSearchAction",
     "NotebookUndoAction",
@@ -208,6 +219,7 @@ __all__ = [
     "SelectionContext",
     "ShownImage",
     "State",
+    "StopRunAction",
     "SystemMessageAction",
     "Task",
     "TaskTrackingAction",

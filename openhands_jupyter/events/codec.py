@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from . import actions, kernels, notebooks, observations
+from . import actions, kernels, notebook_runs, notebooks, observations
 from .event import Action, Blob, Event, Observation, OpaqueEvent
 from .masking import Masker, map_texts
 
@@ -17,7 +17,7 @@ from .masking import Masker, map_texts
 def _leaves(base: type[Event]) -> list[type[Event]]:
     return [
         kind
-        for module in (actions, observations, notebooks, kernels)
+        for module in (actions, observations, notebooks, kernels, notebook_runs)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, base) and kind is not base
     ]
@@ -89,10 +89,9 @@ def decode(line: bytes) -> Event:
         event: Event = _decoder.decode(line)
     except msgspec.ValidationError:
         return _opaque(msgspec.json.decode(line))
-    if isinstance(event, observations.IPythonOutputObservation | kernels.KernelCodeObservation):
-        for output in event.outputs:
-            _restore_blobs(output.data)
-            _restore_blobs(output.metadata)
+    for output in _outputs_of(event):
+        _restore_blobs(output.data)
+        _restore_blobs(output.metadata)
     return event
 
 
@@ -125,6 +124,15 @@ def _opaque(raw: Any) -> OpaqueEvent:
         with contextlib.suppress(KeyError, msgspec.ValidationError):
             head[field.name] = msgspec.convert(raw[field.name], field.type)
     return OpaqueEvent(**head, raw=raw)
+
+
+def _outputs_of(event: Event) -> list[observations.Output]:
+    match event:
+        case observations.IPythonOutputObservation() | kernels.KernelCodeObservation():
+            return event.outputs
+        case notebook_runs.NotebookRunObservation():
+            return [output for cell in event.cells for output in cell.outputs]
+    return []
 
 
 def _restore_blobs(bundle: dict[str, Any]) -> None:

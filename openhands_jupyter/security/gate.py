@@ -9,12 +9,15 @@ import msgspec
 
 from ..events import (
     Action,
+    AwaitRunAction,
     CmdRunAction,
     FileGlobAction,
     FileGrepAction,
     FileReadAction,
     Mode,
+    NotebookRunAction,
     Risk,
+    StopRunAction,
 )
 from ..events.kernels import KernelRead, KernelWrite
 from ..events.notebooks import NotebookRead, NotebookWrite
@@ -25,13 +28,22 @@ from .notebook_rules import is_open
 from .paths import Places, PlacesElsewhere
 from .readonly import is_read_only
 from .risk import assess
+from .run_rules import in_own_kernel
 
 Outcome = Literal["run", "ask", "refuse"]
 
 NO_SANDBOX = "No sandbox: this runs with all your rights"
 MODEL_RATING = "The model itself rates this {}"
 _BY_SERVER = NotebookRead | NotebookWrite | KernelRead | KernelWrite
-_READS = FileReadAction | FileGlobAction | FileGrepAction | NotebookRead | KernelRead
+_READS = (
+    FileReadAction
+    | FileGlobAction
+    | FileGrepAction
+    | NotebookRead
+    | KernelRead
+    | AwaitRunAction
+    | StopRunAction
+)
 ASK_REFUSES = (
     "Ask mode only reads: it runs no code and changes no files. "
     "Switch to Agent mode to let the agent do this."
@@ -72,6 +84,7 @@ class Gate:
     def __init__(self, workspace: Path) -> None:
         self._places = self._here = Places(workspace)
         self._kernel_names: dict[str, list[str]] = {}
+        self._own_kernel_names: dict[str, dict[str, list[str]]] = {}
 
     def work_elsewhere(self, folder: str) -> None:
         """The work is done in this folder, on another machine."""
@@ -113,15 +126,16 @@ class Gate:
         """
         if not action.runnable:
             return Verdict("run", Risk(level="low"))
-        by_server = isinstance(action, _BY_SERVER)
-        # The server's notebooks are here, wherever the sandbox is.
+        in_own = in_own_kernel(action)
+        by_server = isinstance(action, _BY_SERVER) or in_own
+        # The server's notebooks and kernels are here, wherever the sandbox is.
         places = self._here if by_server else self._places
         risk, outside = self._risk(action, places, isolated, online, running)
         if in_persons_kernel(action):
             return Verdict("ask", risk)
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
-        if by_server and outside != []:
+        if in_own or (by_server and outside != []):
             return Verdict("ask", risk)
         if mode == "auto" and isolated:
             return Verdict("run", risk)
@@ -138,13 +152,22 @@ class Gate:
         """The risk, and what it reaches outside the workspace: None where that is not known."""
         outside: list[str] | None
         try:
-            risk, outside = assess(action, places, isolated, self._kernel_names, online, running)
+            names = self._names(action)
+            surrounded = isolated and not in_own_kernel(action)
+            risk, outside = assess(action, places, surrounded, names, online, running)
         except Exception as error:
             reason = f"Cannot be judged: the check failed ({type(error).__name__})"
             risk, outside = Risk(level="high", reasons=[reason]), None
-        if not isolated or isinstance(action, NotebookRead | KernelRead):
+        needs_none = isolated or in_own_kernel(action)
+        if not needs_none or isinstance(action, NotebookRead | KernelRead):
             risk = _without_sandbox(action, risk, outside)
         return _with_rating(risk, action.risk), outside
+
+    def _names(self, action: Action) -> dict[str, list[str]]:
+        """What cells seen so far have named in the kernel that an action is for."""
+        if isinstance(action, NotebookRunAction) and in_own_kernel(action):
+            return self._own_kernel_names.setdefault(self._here.resolve(action.path), {})
+        return self._kernel_names
 
 
 def _only_reads(action: Action) -> bool:

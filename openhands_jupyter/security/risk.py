@@ -17,6 +17,7 @@ from ..events import (
     KernelLookAction,
     Risk,
 )
+from ..events.notebook_runs import NotebookRun
 from ..events.notebooks import NotebookRead, NotebookWrite
 from .cells import check_cell, check_escape
 from .input_rules import check_input, is_waiting
@@ -24,6 +25,7 @@ from .kernel_rules import check_code, check_control, check_look
 from .notebook_rules import check_notebook
 from .paths import Places
 from .python import check_python
+from .run_rules import check_run
 from .scene import Scene
 from .shell import check_shell
 
@@ -90,6 +92,8 @@ def assess(
             check_control(scene, action)
         case KernelInspectAction() | KernelLookAction():
             check_look(scene, action)
+        case _ if isinstance(action, NotebookRun):
+            check_run(scene, action)
         case _:
             scene.add("high", "Cannot be judged: there are no rules for {}", type(action).__name__)
     return scene.findings.risk(), scene.reads_outside

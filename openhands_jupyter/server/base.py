@@ -131,6 +131,7 @@ class Services:
             make_host=self._make_host,
             notebooks=self.notebooks,
             kernels=self.kernels,
+            runs=self.runs,
         )
 
     @cached_property

@@ -30,8 +30,8 @@ from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.in_kernel.asking import NoAnswer, ask, inspect
 from ..notebooks.in_kernel.expressions import questions
 from ..notebooks.names.cell_names import names_in
-from ..notebooks.running.driving import starts_agent
 from ..notebooks.running.kernels import Attachment, KernelDied, Kernels
+from ..notebooks.running.planning import starts_agent
 from ..notebooks.showing.environment import environment, environment_text
 from ..notebooks.showing.reading import LIMIT
 from ..notebooks.showing.variables import variables_text

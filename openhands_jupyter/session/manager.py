@@ -35,6 +35,7 @@ from .prewarm import Prewarmer
 from .session import Session
 
 if TYPE_CHECKING:
+    from ..notebooks.running.driving import Runs
     from ..notebooks.running.kernels import Kernels
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")
@@ -57,8 +58,8 @@ class SessionManager:
         Makes where a session's kernel is shown to the person; None for nowhere.
     notebooks
         The way to each notebook; None where there is no server, only files.
-    kernels
-        The kernels of notebooks; None where there is no server.
+    kernels, runs
+        The kernels of notebooks, and the cells that are run in them; None where there is no server.
     """
 
     def __init__(
@@ -70,10 +71,12 @@ class SessionManager:
         make_host: MakeHost | None = None,
         notebooks: Notebooks | None = None,
         kernels: Kernels | None = None,
+        runs: Runs | None = None,
     ) -> None:
         self._config = config
         self._given_notebooks = notebooks
         self._kernels = kernels
+        self._runs = runs
         self._log = log
         self._on_event = on_event
         self._make_host = make_host
@@ -251,6 +254,7 @@ class SessionManager:
                 lambda: self._notebooks,
                 self._make_host,
                 self._kernels,
+                self._runs,
             )
         except BaseException:
             await stream.close()

@@ -140,7 +140,7 @@ class NotebookActions:
                     document = await self.open(action.path)
                     return msgspec.structs.replace(action, delivery=document.delivery)
                 case NotebookCreateAction():
-                    await self._require_in_workspace(action.path)
+                    await self.require_in_workspace(action.path)
                 case NotebookListAction():
                     pass
                 case _:
@@ -177,7 +177,13 @@ class NotebookActions:
     # Reading
 
     async def open(self, path: str) -> Document:
-        """The notebook; one outside the workspace only where a person has it open."""
+        """The notebook; one outside the workspace only where a person has it open.
+
+        Raises
+        ------
+        NotFound, Invalid
+            When there is none that may be reached.
+        """
         place = await asyncio.to_thread(self._places.find, path)
         document = await self._notebooks().open(place.path)
         if document.delivery == "disk" and not place.in_workspace:
@@ -189,6 +195,15 @@ class NotebookActions:
         places = self._places
         opened = self._notebooks().open_in_browser()
         return [places.absolute(places.shown(notebook.path)) for notebook in opened]
+
+    @property
+    def readings(self) -> Readings:
+        """What the session has read."""
+        return self._readings
+
+    def contents_path(self, path: str) -> str | None:
+        """A path of the agent's as the contents API has it."""
+        return self._places.contents_path(path)
 
     async def _open_as_judged(
         self, action: NotebookEditAction | NotebookSaveAction | NotebookUndoAction
@@ -204,7 +219,14 @@ class NotebookActions:
             )
         return document
 
-    async def _require_in_workspace(self, path: str) -> str:
+    async def require_in_workspace(self, path: str) -> str:
+        """The path of a notebook as the contents API has it.
+
+        Raises
+        ------
+        NotFound
+            When it is not in the workspace, links followed.
+        """
         place = await asyncio.to_thread(self._places.find, path)
         if not place.in_workspace:
             raise out_of_workspace(path)
@@ -276,7 +298,7 @@ class NotebookActions:
     # Making and saving
 
     async def _create(self, action: NotebookCreateAction) -> Observation:
-        path = await self._require_in_workspace(action.path)
+        path = await self.require_in_workspace(action.path)
         mark = msgspec.to_builtins(self._provenance(action))
         cells = [
             new_cell(uuid4().hex[:8], cell.type, with_newlines(cell.source), {KEY: mark})

@@ -51,11 +51,13 @@ from .model import SessionModel
 from .network import SessionNetwork
 from .notebook_actions import NotebookActions
 from .notebook_places import NotebookPlaces
+from .notebook_runs import NotebookRuns
 from .routing import RoutingRuntime
 from .runtime import make_runtime
 from .sandbox_kernel import SandboxKernel
 
 if TYPE_CHECKING:
+    from ..notebooks.running.driving import Runs
     from ..notebooks.running.kernels import Kernels
 
 TITLE_LENGTH = 60
@@ -92,6 +94,7 @@ class Session:
         notebooks: Callable[[], Notebooks],
         make_host: MakeHost | None = None,
         kernels: Kernels | None = None,
+        runs: Runs | None = None,
     ) -> None:
         self.id = info.id
         self.stream = stream
@@ -126,6 +129,7 @@ class Session:
         )
         executors = (
             actions,
+            NotebookRuns(runs, actions, self._runtime, state, stream.masker, stream.blobs),
             SandboxKernel(self._runtime, stream.masker),
             kernel_executor(kernels, notebooks, places, settings.timeout, state, stream.masker),
         )

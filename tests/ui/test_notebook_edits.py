@@ -1,4 +1,4 @@
-"""An edit of a notebook: seen, approved in part and in other words, made in the tab, undone."""
+"""An edit of a notebook: seen, approved in part and other words, made, undone; and a run of it."""
 
 from __future__ import annotations
 
@@ -152,7 +152,40 @@ def test_some_cells_are_approved_one_in_other_words_and_all_is_undone(
     notebooks.execute("notebook:undo-cell-action")
     notebooks.wait_for(lambda: sources(notebooks) == SOURCES)
 
+    _run_in_the_kernel(notebooks, panel, model)
     _undo_from_the_panel(notebooks, panel, model)
+
+
+def _run_in_the_kernel(notebooks: Notebooks, panel: Panel, model: ModelServer) -> None:
+    """What the agent runs is shown before, and runs as if the person had run it."""
+    page = notebooks.page
+    model.play(
+        call("nb_read", path=PATH),
+        call("run_cells", path=PATH, cells=[LOAD["id"], "@1"], why="To see the total."),
+        call("finish", message="Done."),
+    )
+    panel.send("Run the first two cells")
+    expect(panel.card).to_contain_text(
+        "Run 2 cells in your kernel: analysis.ipynb", timeout=PATIENCE * 1000
+    )
+    expect(panel.card).to_contain_text("To see the total.")
+    expect(panel.card).to_contain_text("Runs in your own kernel")
+    expect(panel.card).to_contain_text("Kernel Python 3 (ipykernel) is idle.")
+    planned = panel.card.get_by_role("list", name="Cells").get_by_role("listitem")
+    expect(planned).to_have_count(2)
+    expect(planned.nth(1)).to_contain_text("Code cell @1")
+    expect(planned.nth(1)).to_contain_text("total = sum(prices)")
+    prompts = page.locator(".jp-Notebook .jp-InputPrompt")
+    expect(prompts.nth(1)).to_have_text("[ ]:")
+    assert panel.root.evaluate(OVERFLOWING) == []
+    page.screenshot(path="test-results/notebook-run-asked.png")
+    panel.card.get_by_role("button", name="Approve").click()
+    row = panel.action("Run 2 cells in your kernel: analysis.ipynb")
+    expect(row).to_contain_text("Approved by you · Done", timeout=PATIENCE * 1000)
+    expect(row.get_by_role("list", name="What came of the cells")).to_contain_text("@1 done [2]")
+    expect(prompts.nth(1)).to_have_text("[2]:")
+    expect(page.locator(".jp-Notebook .jp-OutputArea-output").first).to_have_text("6")
+    page.screenshot(path="test-results/notebook-run-done.png")
 
 
 def _undo_from_the_panel(notebooks: Notebooks, panel: Panel, model: ModelServer) -> None:

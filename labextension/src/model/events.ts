@@ -35,7 +35,10 @@ export type Action =
   | KernelCodeAction
   | KernelInspectAction
   | KernelLookAction
-  | KernelControlAction;
+  | KernelControlAction
+  | NotebookRunAction
+  | AwaitRunAction
+  | StopRunAction;
 export type Observation =
   | CmdOutputObservation
   | IPythonOutputObservation
@@ -58,7 +61,8 @@ export type Observation =
   | NotebookObservation
   | NotebookEditObservation
   | KernelCodeObservation
-  | KernelObservation;
+  | KernelObservation
+  | NotebookRunObservation;
 
 /**
  * The person says something to the agent.
@@ -1185,6 +1189,111 @@ export interface KernelControlAction {
   lost?: string[] | null;
 }
 /**
+ * Run cells of a notebook, in its own kernel or in the sandbox.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     Relative to the workspace, or absolute.
+ * which
+ *     The cells that are named, those above the one that is named, the stale ones, or all.
+ * cells
+ *     Ids, or beginnings of these, or ``@12``.
+ * kernel
+ *     In the person's, the outputs go into the notebook; in the sandbox, nothing does.
+ * stop_on_error
+ *     Whether a cell that fails is the last.
+ * wait_s
+ *     Seconds after which the answer comes all the same; a run in the sandbox is waited for.
+ * why
+ *     The purpose, for the person.
+ * planned
+ *     What is run, in this order, found out before the person is asked.
+ * found
+ *     The person's kernel, found out by that too, without an id where it has to be started; None
+ *     for the sandbox.
+ */
+export interface NotebookRunAction {
+  type: 'NotebookRunAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  which?: 'above' | 'all' | 'named' | 'stale';
+  cells?: string[];
+  kernel?: 'sandbox' | 'user';
+  stop_on_error?: boolean;
+  wait_s?: number;
+  why?: string;
+  planned?: PlannedRun[];
+  found?: UserKernel | null;
+}
+/**
+ * A cell that is to be run.
+ *
+ * Attributes
+ * ----------
+ * rev
+ *     The revision that it has to have when its turn comes.
+ * position
+ *     Its place in the notebook, from 0.
+ * may_fail
+ *     Whether an error of its own does not end the run, because it is tagged so.
+ */
+export interface PlannedRun {
+  id: string;
+  rev: string;
+  source: string;
+  position: number;
+  may_fail?: boolean;
+}
+/**
+ * See how far cells are that were left running, or wait for their end.
+ *
+ * Attributes
+ * ----------
+ * run
+ *     Id of the run.
+ * wait_s
+ *     Seconds to wait at most.
+ */
+export interface AwaitRunAction {
+  type: 'AwaitRunAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  run: string;
+  wait_s?: number;
+}
+/**
+ * Interrupt cells that were left running.
+ */
+export interface StopRunAction {
+  type: 'StopRunAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  run: string;
+}
+/**
  * What a shell command printed and how it ended.
  *
  * Attributes
@@ -1984,4 +2093,84 @@ export interface KernelObservation {
   path?: string;
   content: string;
   known_at?: string | null;
+}
+/**
+ * Where cells are that were run, or are running.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     The notebook, as the agent called it.
+ * run
+ *     By which `AwaitRunAction` asks again; empty for a run in the sandbox.
+ * state
+ *     Where the run is.
+ * kernel
+ *     Whose kernel it is.
+ * kernel_name
+ *     Name of the person's kernel.
+ * cells
+ *     In the order in which they are run.
+ * problem
+ *     What went wrong otherwise than in a cell.
+ * content
+ *     What the model is told, without the outputs of a run in the sandbox.
+ * images
+ *     The first of the images that the content tells of.
+ */
+export interface NotebookRunObservation {
+  type: 'NotebookRunObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  path: string;
+  state:
+    | 'awaiting_input'
+    | 'changed'
+    | 'done'
+    | 'error'
+    | 'interrupted'
+    | 'kernel_dead'
+    | 'queued'
+    | 'running'
+    | 'unknown';
+  run?: string;
+  kernel?: 'sandbox' | 'user';
+  kernel_name?: string;
+  cells?: CellResult[];
+  problem?: string;
+  content?: string;
+  images?: ShownImage[];
+}
+/**
+ * What came of a cell so far.
+ *
+ * Attributes
+ * ----------
+ * position
+ *     Its place in the notebook when the run was planned, from 0.
+ * outputs
+ *     Of a run in the sandbox; those of one in the person's kernel are in the notebook.
+ */
+export interface CellResult {
+  id: string;
+  rev: string;
+  position: number;
+  status:
+    | 'changed'
+    | 'done'
+    | 'error'
+    | 'interrupted'
+    | 'not_run'
+    | 'queued'
+    | 'running'
+    | 'skipped'
+    | 'unknown'
+    | 'waiting';
+  execution_count?: number | null;
+  seconds?: number | null;
+  outputs?: Output[];
 }

@@ -1,6 +1,7 @@
 import type {
   AgentMessageAction,
   AgentStateChangedObservation,
+  AwaitRunAction,
   CmdOutputObservation,
   CmdRunAction,
   ConfirmationAction,
@@ -34,12 +35,15 @@ import type {
   NotebookOutlineAction,
   NotebookOutputAction,
   NotebookReadAction,
+  NotebookRunAction,
+  NotebookRunObservation,
   NotebookSaveAction,
   NotebookSearchAction,
   NotebookUndoAction,
   ChangeSettingsAction,
   ReplayObservation,
   RewindAction,
+  StopRunAction,
   Task,
   UndoAction,
   UserRejectObservation
@@ -75,6 +79,7 @@ export type KernelAction =
  * An action that is executed, so that one observation answers it.
  */
 export type RunnableAction = (
+  | AwaitRunAction
   | CmdRunAction
   | FileEditAction
   | FileGlobAction
@@ -84,6 +89,8 @@ export type RunnableAction = (
   | IPythonRunCellAction
   | KernelAction
   | NotebookAction
+  | NotebookRunAction
+  | StopRunAction
 ) & { id: number };
 
 /**
@@ -102,6 +109,7 @@ export type Result =
   | KernelObservation
   | NotebookEditObservation
   | NotebookObservation
+  | NotebookRunObservation
   | UserRejectObservation;
 
 interface IItemBase {

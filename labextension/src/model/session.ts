@@ -248,6 +248,7 @@ function changesFiles(event: AnyEvent): boolean {
     'FilesRestoredObservation',
     'IPythonOutputObservation',
     'KernelCodeObservation',
-    'NotebookEditObservation'
+    'NotebookEditObservation',
+    'NotebookRunObservation'
   ].includes(event.type);
 }

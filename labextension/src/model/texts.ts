@@ -14,6 +14,7 @@ import { describeKernelAction } from './kerneltexts';
 import { describeNotebookAction, editedText } from './notebooktexts';
 import { placeText } from './network';
 import type { Access, IPlace } from './network';
+import { describeRunAction, runStateText } from './runtexts';
 
 /**
  * What an action does, for a heading: a verb, and what it is done to.
@@ -70,6 +71,10 @@ export function describeAction(
     case 'KernelInspectAction':
     case 'KernelLookAction':
       return describeKernelAction(trans, action);
+    case 'AwaitRunAction':
+    case 'NotebookRunAction':
+    case 'StopRunAction':
+      return describeRunAction(trans, action);
     default:
       return describeNotebookAction(trans, action);
   }
@@ -264,6 +269,8 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
       return trans.__('Read');
     case 'NotebookEditObservation':
       return editedText(trans, result);
+    case 'NotebookRunObservation':
+      return runStateText(trans, result);
   }
 }
 
@@ -281,6 +288,16 @@ function errorOutcome(trans: TranslationBundle, code: string): string {
 }
 
 /**
+ * States of a run in which nothing has gone wrong.
+ */
+const SUCCEEDS: readonly string[] = [
+  'queued',
+  'running',
+  'awaiting_input',
+  'done'
+];
+
+/**
  * Whether an action did what it should.
  */
 export function succeeded(result: Result): boolean {
@@ -293,6 +310,8 @@ export function succeeded(result: Result): boolean {
     case 'IPythonOutputObservation':
     case 'KernelCodeObservation':
       return result.ok !== false;
+    case 'NotebookRunObservation':
+      return SUCCEEDS.includes(result.state);
     default:
       return true;
   }

@@ -162,6 +162,7 @@ export class Timeline {
         };
       case 'AgentMessageAction':
         return { ...base, kind: 'message', action: event };
+      case 'AwaitRunAction':
       case 'CmdRunAction':
       case 'FileEditAction':
       case 'FileGlobAction':
@@ -179,9 +180,11 @@ export class Timeline {
       case 'NotebookOutlineAction':
       case 'NotebookOutputAction':
       case 'NotebookReadAction':
+      case 'NotebookRunAction':
       case 'NotebookSaveAction':
       case 'NotebookSearchAction':
       case 'NotebookUndoAction':
+      case 'StopRunAction':
         return {
           ...base,
           kind: 'action',
@@ -222,6 +225,7 @@ export class Timeline {
       case 'KernelObservation':
       case 'NotebookEditObservation':
       case 'NotebookObservation':
+      case 'NotebookRunObservation':
       case 'UserRejectObservation':
         this._update(event.cause, { result: event });
         return null;

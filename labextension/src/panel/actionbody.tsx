@@ -11,6 +11,7 @@ import type {
 } from '../model/events';
 import type { RunnableAction } from '../model/items';
 import { CellEdits, Why } from './celledits';
+import { PlannedCells } from './cellruns';
 import { Code } from './code';
 import { Diff } from './diff';
 import { NotebookRestores } from './notebookrestores';
@@ -22,8 +23,10 @@ import { StoredNote } from './stored';
  */
 export function ActionBody(props: {
   action: RunnableAction;
+  /** Whether much may be folded away. */
+  brief?: boolean;
 }): JSX.Element | null {
-  const { action } = props;
+  const { action, brief = false } = props;
   const { trans } = useServices();
   switch (action.type) {
     case 'CmdRunAction':
@@ -86,6 +89,8 @@ export function ActionBody(props: {
       );
     case 'NotebookCreateAction':
       return <CellEdits path={null} cells={newCells(action)} />;
+    case 'NotebookRunAction':
+      return <PlannedCells action={action} brief={brief} />;
     case 'NotebookSearchAction':
       return (
         <p className="jp-OpenHands-quiet">
@@ -96,6 +101,7 @@ export function ActionBody(props: {
       return <Controlled action={action} />;
     case 'KernelInspectAction':
       return <Looked action={action} />;
+    case 'AwaitRunAction':
     case 'FileReadAction':
     case 'KernelLookAction':
     case 'NotebookListAction':
@@ -103,6 +109,7 @@ export function ActionBody(props: {
     case 'NotebookOutputAction':
     case 'NotebookReadAction':
     case 'NotebookSaveAction':
+    case 'StopRunAction':
       return null;
   }
 }

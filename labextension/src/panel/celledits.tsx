@@ -74,13 +74,7 @@ export function CellHead(props: {
   children?: ReactNode;
 }): JSX.Element {
   const { path, cell, done = false, title, children } = props;
-  const { locate, model, showCell, trans } = useServices();
-  const workspace = model.current?.info.workspace;
   const exists = cell.what !== (done ? 'deleted' : 'inserted');
-  const file =
-    exists && path !== null && workspace !== undefined
-      ? locate(workspace, path)
-      : null;
   return (
     <header className="jp-OpenHands-cellHead">
       {title}
@@ -91,17 +85,30 @@ export function CellHead(props: {
       ))}
       <span className="jp-OpenHands-cellButtons">
         {children}
-        {file !== null && (
-          <button
-            type="button"
-            className="jp-OpenHands-textButton"
-            onClick={() => showCell(file, cell.id)}
-          >
-            {trans.__('Show cell')}
-          </button>
-        )}
+        {exists && path !== null && <ShowCell path={path} id={cell.id} />}
       </span>
     </header>
+  );
+}
+
+/**
+ * A button that goes to a cell in the notebook.
+ */
+export function ShowCell(props: {
+  path: string;
+  id: string;
+}): JSX.Element | null {
+  const { locate, model, showCell, trans } = useServices();
+  const workspace = model.current?.info.workspace;
+  const file = workspace === undefined ? null : locate(workspace, props.path);
+  return file === null ? null : (
+    <button
+      type="button"
+      className="jp-OpenHands-textButton"
+      onClick={() => showCell(file, props.id)}
+    >
+      {trans.__('Show cell')}
+    </button>
   );
 }
 

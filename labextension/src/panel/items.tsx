@@ -355,11 +355,14 @@ function iconOf(action: RunnableAction): LabIcon {
   switch (action.type) {
     case 'CmdRunAction':
       return terminalIcon;
+    case 'AwaitRunAction':
     case 'IPythonRunCellAction':
     case 'KernelCodeAction':
     case 'KernelControlAction':
     case 'KernelInspectAction':
     case 'KernelLookAction':
+    case 'NotebookRunAction':
+    case 'StopRunAction':
       return codeIcon;
     case 'FileReadAction':
       return fileIcon;

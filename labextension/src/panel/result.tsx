@@ -16,6 +16,7 @@ import { revealOnOneLine } from '../model/inert';
 import type { IActionItem, RunnableAction } from '../model/items';
 import { ActionBody } from './actionbody';
 import { CellEdits, Why } from './celledits';
+import { CellResults } from './cellruns';
 import { Code } from './code';
 import { Diff } from './diff';
 import { Fold } from './fold';
@@ -47,7 +48,7 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
       ) : result?.type === 'NotebookEditObservation' ? (
         <EditedCells action={action} result={result} />
       ) : (
-        <ActionBody action={action} />
+        <ActionBody action={action} brief />
       )}
       {result === null && liveOutput !== null && (
         <div className="jp-OpenHands-terminal">
@@ -71,6 +72,9 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
         result.content && <NotebookText text={result.content} />}
       {result?.type === 'NotebookObservation' && result.images && (
         <Outputs session={session} outputs={result.images.map(shownImage)} />
+      )}
+      {result?.type === 'NotebookRunObservation' && (
+        <CellResults session={session} result={result} />
       )}
       {result?.type === 'ErrorObservation' && <Problem error={result} />}
       {result?.type === 'UserRejectObservation' && result.reason && (

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from logging import Logger
 from weakref import WeakValueDictionary
 
-from ...errors import Invalid, NotFound, OpenHandsError
+from ...errors import Conflict, NotFound, OpenHandsError
+from ...events import UserKernel
+from ...events.notebook_runs import RunState
 from ..cells import Cell, source_of
 from ..changes import CellMismatch, Mismatch
 from ..delivery.document import Document, OutcomeUnknown, Snapshot, read_only
@@ -20,21 +21,15 @@ from ..delivery.tabs import TabDocument, no_kernel
 from ..revisions import cell_rev
 from .kernels import Attachment, KernelDied, Kernels
 from .listening import Execution, Listener
-from .runs import CellRun, CellToRun, Run, RunState
+from .planning import may_fail, refuse_task
+from .runs import REMEMBERED, CellRun, CellToRun, Run
 from .writing_back import WritingBack
-
-REMEMBERED = 20
-"""Runs that have ended and can still be asked for."""
 
 INPUT_LOOKED_AT = 0.3
 """Seconds after which it is looked whether a tab asks for input."""
 
 LOOKED_AT = 1.0
 """Seconds for which the cells of a file are taken to be as they were."""
-
-_STARTS_AGENT = re.compile(
-    r"^[^\S\n]*%%?\s*openhands\b|run_(?:cell|line)_magic\(\s*['\"]openhands['\"]", re.MULTILINE
-)
 
 
 class Runs:
@@ -58,8 +53,29 @@ class Runs:
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    async def kernel(self, snapshot: Snapshot) -> UserKernel:
+        """The kernel in which cells of a notebook would run now.
+
+        Raises
+        ------
+        Conflict
+            When the person has chosen that it has none.
+        """
+        if snapshot.delivery != "tab":
+            return await self._kernels.found(snapshot.path, _kernel_name(snapshot))
+        shown = snapshot.state.kernel
+        kernel = await self._kernels.look(shown.id) if shown else None
+        if kernel is None:
+            raise no_kernel(snapshot.path)
+        return kernel
+
     async def start(
-        self, path: str, cells: Sequence[CellToRun], stop_on_error: bool = True
+        self,
+        path: str,
+        cells: Sequence[CellToRun],
+        stop_on_error: bool = True,
+        kernel: str = "",
+        on_text: Callable[[str], None] | None = None,
     ) -> Run | Mismatch:
         """Begin to run cells; runs of one notebook wait for each other.
 
@@ -71,6 +87,10 @@ class Runs:
             In the order in which they are run; those that are no code are skipped.
         stop_on_error
             Whether a cell that fails is the last.
+        kernel
+            Id of the kernel that the notebook has to have; empty for any.
+        on_text
+            Called with what is printed.
 
         Returns
         -------
@@ -88,7 +108,8 @@ class Runs:
             return Mismatch(cells=wrong, nb_rev=snapshot.nb_rev)
         if snapshot.delivery != "tab" and snapshot.state.read_only:
             raise read_only(path)
-        run = Run(path, _to_run(snapshot, cells), stop_on_error)
+        run = Run(path, _to_run(snapshot, cells), stop_on_error, on_text)
+        run.kernel = kernel or None
         self._remember(run)
         task = asyncio.create_task(self._drive(run))
         self._tasks.add(task)
@@ -191,13 +212,24 @@ class Driver:
         run.end(state, writing.problem)
 
     async def _find_kernel(self) -> str:
-        snapshot = await self._look(await self._notebooks.open(self._run.path))
+        path, wanted = self._run.path, self._run.kernel
+        snapshot = await self._look(await self._notebooks.open(path))
+        found: str | None
         if snapshot.delivery == "tab":
             if snapshot.state.kernel is None:
-                raise no_kernel(self._run.path)
-            return snapshot.state.kernel.id
-        kernelspec = snapshot.metadata.get("kernelspec") or {}
-        return await self._kernels.of(self._run.path, kernelspec.get("name"))
+                raise no_kernel(path)
+            found = snapshot.state.kernel.id
+        elif wanted:
+            found = await self._kernels.find(path)
+        else:
+            found = await self._kernels.of(path, _kernel_name(snapshot))
+        if found is None or wanted not in (None, found):
+            raise Conflict(
+                "kernel_changed",
+                f"{path} has another kernel now, so nothing was run.",
+                "Run the cells again.",
+            )
+        return found
 
     def _listener(self, kernel: Attachment, writing: WritingBack) -> Listener:
         def note(cell: CellRun) -> None:
@@ -207,7 +239,7 @@ class Driver:
         def ask(prompt: str) -> None:
             self._run.move("awaiting_input", prompt)
 
-        return Listener(kernel, self._run.cells, note, ask)
+        return Listener(kernel, self._run.cells, note, ask, self._run.say)
 
     async def _keep_what_tabs_have_not(self, writing: WritingBack) -> None:
         """Write the outputs of cells whose tab was closed, or reloaded, before it had them all."""
@@ -245,6 +277,7 @@ class Driver:
     async def _run_one(self, listener: Listener, cell: CellRun) -> RunState | None:
         """Run a cell; the end of the run, if it is with this one."""
         run = self._run
+        self._execution = None
         begun = await self._begin(listener, cell)
         if not isinstance(begun, Execution):
             run.mismatch = begun
@@ -252,8 +285,12 @@ class Driver:
             return "changed"
         run.move("running")
         self._execution = begun
+        if run.stopping:
+            # Asked for while it was on its way to the kernel.
+            run.stop_asked.set()
         status = await listener.until_end(self._execution)
-        cell.end("interrupted" if status == "error" and run.stopping else status)
+        # One that is interrupted as it begins ends without an error.
+        cell.end("interrupted" if begun.interrupted else status)
         if cell.status == "interrupted":
             return "interrupted"
         goes_on = status == "done" or cell.may_fail or not run.stop_on_error
@@ -294,9 +331,13 @@ class Driver:
         while True:
             await self._run.stop_asked.wait()
             self._run.stop_asked.clear()
-            if self._execution and self._run.kernel:
-                await self._execution.began.wait()
-                await self._kernels.interrupt(self._run.kernel)
+            execution = self._execution
+            if execution and self._run.kernel:
+                await execution.began.wait()
+                # A quick one is over by now, and what follows may be the person's.
+                if not execution.ended.is_set():
+                    execution.interrupted = True
+                    await self._kernels.interrupt(self._run.kernel)
 
     async def _look(self, document: Document) -> Snapshot:
         """The notebook as it is, or was a moment ago."""
@@ -306,11 +347,6 @@ class Driver:
             self._looked = time.monotonic()
             self._snapshot = known = await document.read(())
         return known
-
-
-def starts_agent(source: str) -> bool:
-    """Whether code gives OpenHands a task, as far as it shows."""
-    return _STARTS_AGENT.search(source) is not None
 
 
 def mismatches(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellMismatch]:
@@ -333,14 +369,16 @@ def _to_run(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellRun]:
 
 def _cell_to_run(cell: Cell, rev: str) -> CellRun:
     source = source_of(cell)
-    tags = cell["metadata"].get("tags") or []
-    run = CellRun(cell["id"], rev, source, "raises-exception" in tags)
+    run = CellRun(cell["id"], rev, source, may_fail(cell))
     if cell["cell_type"] != "code" or not source.strip():
         run.end("skipped")
-    elif starts_agent(source):
-        raise Invalid(
-            "cell_runs_agent",
-            f"Cell {cell['id']} gives OpenHands a task, which only a person may do.",
-            "Do what it says yourself, or ask the person to run it.",
-        )
+    else:
+        refuse_task(cell["id"], source)
     return run
+
+
+def _kernel_name(snapshot: Snapshot) -> str | None:
+    """The kernel that a notebook names."""
+    kernelspec = snapshot.metadata.get("kernelspec")
+    name = kernelspec.get("name") if isinstance(kernelspec, dict) else None
+    return name if isinstance(name, str) else None

@@ -72,6 +72,17 @@ class Kernels:
             task.add_done_callback(lambda _: self._starting.pop(path))
         return await asyncio.shield(self._starting[path])
 
+    async def found(self, path: str, name: str | None) -> UserKernel:
+        """The kernel of a notebook as it is now, or, without an id, the one that would be started.
+
+        Raises
+        ------
+        Conflict
+            When it is behind a gateway.
+        """
+        self._require_here()
+        return await self.running(path) or await self._described(name, id="")
+
     async def find(self, path: str) -> str | None:
         """The id of a notebook's kernel; None where none runs."""
         for session in await self._sessions.list_sessions():
@@ -90,12 +101,7 @@ class Kernels:
         KernelDied
             When there is none with this id, or it does not come back.
         """
-        if not isinstance(self._kernels, AsyncMappingKernelManager):
-            raise Conflict(
-                "kernel_elsewhere",
-                "The kernels of this server are behind a gateway.",
-                "Run the cells in JupyterLab.",
-            )
+        self._require_here()
         for _ in range(round(STARTS_WITHIN / LOOKED_AFTER)):
             if id not in self._kernels:
                 break
@@ -115,16 +121,20 @@ class Kernels:
         if id not in self._kernels:
             return None
         model = await ensure_async(self._kernels.kernel_model(id))
-        name = model["name"]
+        return await self._described(model["name"], id=id, state=model["execution_state"])
+
+    async def _described(self, name: str | None, *, id: str, state: str = "") -> UserKernel:
+        """A kernel with what its kernelspec says; without a name, of the server's usual one."""
+        name = name or self._kernels.default_kernel_name
         try:
             spec = await ensure_async(self._kernels.kernel_spec_manager.get_kernel_spec(name))
         except NoSuchKernel:
-            return UserKernel(id=id, name=name, state=model["execution_state"])
+            return UserKernel(id=id, name=name, state=state)
         return UserKernel(
             id=id,
             name=spec.display_name or name,
             language=spec.language.lower(),
-            state=model["execution_state"],
+            state=state,
         )
 
     async def restart(self, id: str) -> None:
@@ -152,6 +162,14 @@ class Kernels:
         """Interrupt what a kernel does."""
         if id in self._kernels:
             await ensure_async(self._kernels.interrupt_kernel(id))
+
+    def _require_here(self) -> None:
+        if not isinstance(self._kernels, AsyncMappingKernelManager):
+            raise Conflict(
+                "kernel_elsewhere",
+                "The kernels of this server are behind a gateway.",
+                "Run the cells in JupyterLab.",
+            )
 
     async def _start(self, path: str, name: str | None) -> str:
         try:

@@ -13,8 +13,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
 from nbformat.v4 import new_code_cell, new_notebook
 
+from ...events.notebook_runs import CellStatus
 from .kernels import Attachment
-from .runs import CellRun, CellStatus
+from .runs import CellRun
 
 CHECKED = 1.0
 """Seconds after which it is looked whether the kernel lives."""
@@ -43,6 +44,8 @@ class Listener:
         Called with a cell whose outputs are others now.
     on_input
         Called with the prompt when a cell that was given to the kernel from here asks for input.
+    on_text
+        Called with what is printed.
     """
 
     def __init__(
@@ -51,12 +54,14 @@ class Listener:
         cells: list[CellRun],
         on_output: Callable[[CellRun], None],
         on_input: Callable[[str], None],
+        on_text: Callable[[str], None],
     ) -> None:
         self._kernel = kernel
         self._client = kernel.client()
         self._outputs = _Outputs(cells, on_output)
         self._outputs.kc = self._client
         self._on_input = on_input
+        self._on_text = on_text
         self._followed: dict[str, Execution] = {}
         self._early: deque[tuple[float, str, dict[str, Any]]] = deque(maxlen=MOST_KEPT)
         self._tasks: list[asyncio.Task[None]] = []
@@ -102,7 +107,7 @@ class Listener:
             Id of the message that asks the kernel to run it.
         """
         if message not in self._followed:
-            self._followed[message] = execution = Execution(self._outputs, cell)
+            self._followed[message] = execution = Execution(self._outputs, cell, self._on_text)
             for _, parent, early in self._early:
                 if parent == message:
                     execution.take(early)
@@ -161,14 +166,18 @@ class Execution:
         Set when the kernel begins with it, and when it is done.
     status
         How it ended; ``not_run`` where the kernel has put it away.
+    interrupted
+        Whether it was interrupted from here.
     """
 
-    def __init__(self, outputs: _Outputs, cell: CellRun) -> None:
+    def __init__(self, outputs: _Outputs, cell: CellRun, on_text: Callable[[str], None]) -> None:
         self.began = asyncio.Event()
         self.ended = asyncio.Event()
         self.status: CellStatus = "not_run"
+        self.interrupted = False
         self._outputs = outputs
         self._cell = cell
+        self._on_text = on_text
         cell.outputs = outputs.begin(cell)
 
     def take(self, message: dict[str, Any]) -> None:
@@ -179,6 +188,8 @@ class Execution:
                 self._cell.begin()
                 self.status = "done"
                 self.began.set()
+            case "stream":
+                self._on_text(message["content"].get("text", ""))
             case "error":
                 stopped = message["content"].get("ename") == "KeyboardInterrupt"
                 self.status = "interrupted" if stopped else "error"

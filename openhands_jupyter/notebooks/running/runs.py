@@ -4,42 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any
 from uuid import uuid4
 
 import msgspec
 
+from ...events.notebook_runs import CellStatus, RunState
 from ..changes import CellMismatch
 
-RunState = Literal[
-    "queued",
-    "running",
-    "awaiting_input",
-    "done",
-    "error",
-    "changed",
-    "interrupted",
-    "kernel_dead",
-    "unknown",
-]
-"""`changed`: a cell was no more as the caller had read it, and was not run; `unknown`: nobody can
-tell any more what became of it."""
-
-CellStatus = Literal[
-    "queued",
-    "waiting",
-    "running",
-    "done",
-    "error",
-    "interrupted",
-    "skipped",
-    "changed",
-    "not_run",
-    "unknown",
-]
-"""`waiting`: the kernel has it, and does something else; `skipped`: there is nothing to run in it;
-`not_run`: the run ended before."""
+REMEMBERED = 20
+"""Runs that have ended and can still be asked for."""
 
 ENDED: frozenset[RunState] = frozenset(
     ("done", "error", "changed", "interrupted", "kernel_dead", "unknown")
@@ -120,7 +95,7 @@ class Run:
     state
         Where it is.
     kernel
-        Id of the kernel; None until there is one.
+        Id of the kernel, or of the one that it has to be; None until there is one.
     cells
         In the order in which they are run.
     prompt
@@ -131,7 +106,13 @@ class Run:
         Cells that were not as expected, and so were not run.
     """
 
-    def __init__(self, path: str, cells: Sequence[CellRun], stop_on_error: bool) -> None:
+    def __init__(
+        self,
+        path: str,
+        cells: Sequence[CellRun],
+        stop_on_error: bool,
+        on_text: Callable[[str], None] | None = None,
+    ) -> None:
         self.id = uuid4().hex[:12]
         self.path = path
         self.cells = list(cells)
@@ -144,14 +125,22 @@ class Run:
         self.stopping = False
         self.stop_asked = asyncio.Event()
         self._moved = asyncio.Event()
+        self._on_text = on_text
 
     @property
     def ended(self) -> bool:
         """Whether nothing more is expected of it."""
         return self.state in ENDED
 
-    async def wait(self, seconds: float) -> RunState:
+    async def wait(self, seconds: float, past_input: bool = False) -> RunState:
         """Wait until it has ended or asks for input, at most so long.
+
+        Parameters
+        ----------
+        seconds
+            How long.
+        past_input
+            Whether it is waited on while it asks for input, which somebody may give.
 
         Returns
         -------
@@ -160,7 +149,7 @@ class Run:
         """
         try:
             async with asyncio.timeout(seconds):
-                while not self.ended and self.state != "awaiting_input":
+                while not self.ended and (past_input or self.state != "awaiting_input"):
                     self._moved.clear()
                     await self._moved.wait()
         except TimeoutError:
@@ -178,6 +167,11 @@ class Run:
         self.stop_asked.set()
         if self.state == "queued":
             self.end("interrupted")
+
+    def say(self, text: str) -> None:
+        """Pass on what a cell prints to whoever watches."""
+        if self._on_text:
+            self._on_text(text)
 
     def move(self, state: RunState, prompt: str | None = None) -> None:
         """Note where it is."""

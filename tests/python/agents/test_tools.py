@@ -12,6 +12,7 @@ from openhands_jupyter.events import (
     Action,
     AgentMessageAction,
     AgentThinkAction,
+    AwaitRunAction,
     CmdRunAction,
     FileEditAction,
     FileGlobAction,
@@ -31,9 +32,11 @@ from openhands_jupyter.events import (
     NotebookOutlineAction,
     NotebookOutputAction,
     NotebookReadAction,
+    NotebookRunAction,
     NotebookSaveAction,
     NotebookSearchAction,
     NotebookUndoAction,
+    StopRunAction,
     Task,
     TaskTrackingAction,
 )
@@ -63,6 +66,18 @@ CALLS = [
         {"code": "1+1", "timeout": 5.0},
         IPythonRunCellAction(code="1+1", timeout=5.0),
     ),
+    (
+        "run_cells",
+        {"path": "a.ipynb", "which": "all"},
+        NotebookRunAction(path="a.ipynb", which="all"),
+    ),
+    (
+        "run_cells",
+        {"path": "a.ipynb", "cells": ["@1"], "kernel": "sandbox", "stop_on_error": False},
+        NotebookRunAction(path="a.ipynb", cells=["@1"], kernel="sandbox", stop_on_error=False),
+    ),
+    ("await_run", {"run_id": "c0ffee", "wait_s": 5.0}, AwaitRunAction(run="c0ffee", wait_s=5.0)),
+    ("stop_run", {"run_id": "c0ffee"}, StopRunAction(run="c0ffee")),
     ("execute_bash", {"command": "ls"}, CmdRunAction(command="ls")),
     ("execute_bash", {"command": ""}, CmdRunAction(command="")),
     (

@@ -9,8 +9,10 @@ import pytest
 from openhands_jupyter.cli.terminal import Terminal
 from openhands_jupyter.cli.timeline import Timeline
 from openhands_jupyter.events import (
+    AwaitRunAction,
     BackgroundJob,
     CellEdit,
+    CellResult,
     CmdOutputObservation,
     CmdRunAction,
     Event,
@@ -22,7 +24,12 @@ from openhands_jupyter.events import (
     NotebookEditAction,
     NotebookEditObservation,
     NotebookReadAction,
+    NotebookRunAction,
+    NotebookRunObservation,
+    Output,
+    StopRunAction,
 )
+from openhands_jupyter.events.notebook_runs import PlannedRun
 
 JOB = BackgroundJob(id=1, pid=42, status="running", command="serve\u202e &")
 MATCH = GrepMatch(path="a.py", line=7, text="x = 1")
@@ -31,6 +38,10 @@ CELLS = [
     CellEdit(id="decade", what="moved", cell_type="code", before="y", after="y", notes=["moved"]),
     CellEdit(id="facade", what="deleted", cell_type="raw", before="\u202egone"),
 ]
+PLANNED = PlannedRun(id="c0ffee", rev="1", source="x\u202e", position=3)
+RAN = CellResult(
+    id="c0ffee", rev="1", position=3, status="done", outputs=[Output(kind="stream", text="printed")]
+)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +88,22 @@ CELLS = [
                 path="a.ipynb", delivery="tab", nb_rev="0", cells=CELLS, rejected=["cafe"]
             ),
             ["-1  Notebook a.ipynb: 3 cells edited, 1 rejected"],
+        ),
+        (
+            NotebookRunAction(path="a.ipynb", why="To see.", planned=[PLANNED]),
+            ["-1  Runs cells of a.ipynb in your kernel. To see.", "@3 c0ffee", "> x\\u{202e}"],
+        ),
+        (AwaitRunAction(run="1f"), ["-1  Waits for the run 1f"]),
+        (StopRunAction(run="1f"), ["-1  Stops the run 1f"]),
+        (
+            NotebookRunObservation(
+                path="a.ipynb",
+                state="kernel_dead",
+                kernel="sandbox",
+                cells=[RAN],
+                content="@3 c0ffee: done",
+            ),
+            ["@3 c0ffee: done", "printed", "-1  Cells of a.ipynb: kernel dead"],
         ),
     ],
 )

@@ -14,6 +14,7 @@ from openhands_jupyter.events import (
     AgentState,
     AgentStateChangedObservation,
     AgentThinkAction,
+    AwaitRunAction,
     ChangeAgentStateAction,
     ChangeSettingsAction,
     CmdOutputObservation,
@@ -33,6 +34,10 @@ from openhands_jupyter.events import (
     IPythonOutputObservation,
     IPythonRunCellAction,
     IsolationObservation,
+    KernelCodeAction,
+    KernelControlAction,
+    KernelInspectAction,
+    KernelLookAction,
     ModelCall,
     ModelUsageObservation,
     NotebookCreateAction,
@@ -41,12 +46,15 @@ from openhands_jupyter.events import (
     NotebookOutlineAction,
     NotebookOutputAction,
     NotebookReadAction,
+    NotebookRunAction,
+    NotebookRunObservation,
     NotebookSaveAction,
     NotebookSearchAction,
     NotebookUndoAction,
     Observation,
     OpaqueEvent,
     State,
+    StopRunAction,
     SystemMessageAction,
     Task,
     TaskTrackingAction,
@@ -72,11 +80,19 @@ RUNNABLE: list[Action] = [
     NotebookSaveAction(path="x"),
     NotebookUndoAction(path="x"),
     NotebookSearchAction(path="x", pattern="x"),
+    NotebookRunAction(path="x"),
+    AwaitRunAction(run="x"),
+    StopRunAction(run="x"),
+    KernelCodeAction(path="x", code="x"),
+    KernelInspectAction(),
+    KernelControlAction(what="interrupt"),
+    KernelLookAction(),
 ]
 ANSWERS: list[Observation] = [
     CmdOutputObservation(content=""),
     IPythonOutputObservation(),
     FileReadObservation(path="x", content=""),
+    NotebookRunObservation(path="x", state="done"),
     UserRejectObservation(),
     ErrorObservation(code="interrupted", message=""),
 ]
@@ -319,4 +335,5 @@ async def test_following_the_log_and_reading_it_again_come_to_the_same(
     for event in open_stream().read(limit=1000):
         again.apply(event)
     assert again == live
-    assert (again.steps, len(again.open_calls)) == (75, 25)
+    number = len(RUNNABLE) * len(ANSWERS)
+    assert (again.steps, len(again.open_calls)) == (number, -(-number // 3))

@@ -102,16 +102,18 @@ async def test_a_kernel_that_is_not_installed(world: RunWorld, jp_serverapp: Any
 
 
 async def test_what_a_person_runs_is_not_interrupted(world: RunWorld, jp_serverapp: Any) -> None:
-    write(world, WAITING)
+    lasts = code("first-cell", "while True: time.sleep(0.05)")
+    write(world, notebook(lasts, code("second-cell", "import time")))
     first = await world.start("second-cell")
     await world.ended(first)
     person = jp_serverapp.kernel_manager.get_kernel(first.kernel).client()
     person.start_channels()
     try:
         with world.held() as let_go:
-            person.execute(WAIT)
-            kernel = jp_serverapp.kernel_manager.get_kernel(first.kernel)
-            await wait_until(lambda: kernel.execution_state == "busy")
+            began = world.world.file.with_name("began")
+            # That the kernel is busy would not say with whose cell.
+            person.execute(f"open('{began}', 'w').close()\n{WAIT}")
+            await wait_until(began.exists)
             run = await world.start("first-cell")
             await wait_until(lambda: run.cells[0].status == "waiting")
             run.stop()

@@ -9,16 +9,21 @@ import pytest
 
 from openhands_jupyter.events import (
     Action,
+    AwaitRunAction,
     CellEdit,
     Mode,
     NotebookCreateAction,
     NotebookEditAction,
     NotebookListAction,
     NotebookReadAction,
+    NotebookRunAction,
     NotebookSaveAction,
     NotebookUndoAction,
     RiskLevel,
+    StopRunAction,
+    UserKernel,
 )
+from openhands_jupyter.events.notebook_runs import PlannedRun, RunPlace
 from openhands_jupyter.security import Gate, risk
 from openhands_jupyter.security.gate import Outcome
 
@@ -42,6 +47,18 @@ MERGE = NotebookEditAction(
 UNDO_CLOSED = NotebookUndoAction(path="a.ipynb", cells=GONE, delivery="disk")
 UNDO_OPEN = NotebookUndoAction(path="a.ipynb", cells=GONE, delivery="tab")
 UNDO_OUTSIDE = NotebookUndoAction(path="../a.ipynb", delivery="room")
+
+
+def run(source: str, kernel: RunPlace = "user", language: str = "python") -> NotebookRunAction:
+    """Have a cell run."""
+    return NotebookRunAction(
+        path="sub/a.ipynb",
+        kernel=kernel,
+        planned=[PlannedRun(id="c0ffee", rev="1", source=source, position=0)],
+        found=UserKernel(id="", name="x", language=language) if kernel == "user" else None,
+    )
+
+
 SAVE_OPEN = NotebookSaveAction(path="a.ipynb", delivery="tab")
 
 
@@ -62,6 +79,16 @@ SAVE_OPEN = NotebookSaveAction(path="a.ipynb", delivery="tab")
         (UNDO_OPEN, "medium", "ask", "ask", "run"),
         (UNDO_OUTSIDE, "high", "ask", "ask", "ask"),
         (SAVE_OPEN, "medium", "ask", "ask", "run"),
+        (run("x = 1"), "medium", "refuse", "ask", "ask"),
+        (run("import os; os.remove('x')"), "high", "refuse", "ask", "ask"),
+        (run("open('/usr/include/stdio.h')"), "high", "refuse", "ask", "ask"),
+        (run("open('../data.csv')"), "medium", "refuse", "ask", "ask"),
+        (run("x <- 1", language="r"), "high", "refuse", "ask", "ask"),
+        (run("x = 1", language=""), "high", "refuse", "ask", "ask"),
+        (run("x = 1", "sandbox"), "low", "refuse", "run", "run"),
+        (run("import os; os.remove('x')", "sandbox"), "high", "refuse", "ask", "run"),
+        (AwaitRunAction(run="1"), "low", "run", "run", "run"),
+        (StopRunAction(run="1"), "low", "run", "run", "run"),
     ],
 )
 def test_each_mode(
@@ -79,10 +106,20 @@ def test_the_reasons_name_what_is_deleted(tmp_path: Path) -> None:
     assert verdict.risk.reasons == ["Deletes cells: c0ffee"]
 
 
+def test_what_cells_name_is_known_in_the_kernel_that_they_ran_in(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    gate.check(run("from os import remove as r"), mode="agent", isolated=True)
+    uses = gate.check(run("r('x')"), mode="agent", isolated=True)
+    assert "Deletes files: x" in uses.risk.reasons
+    elsewhere = gate.check(run("r('x')", "sandbox"), mode="agent", isolated=True)
+    assert elsewhere.risk.level == "low"
+
+
 def test_without_a_sandbox_only_reading_is_not_asked_for(tmp_path: Path) -> None:
     gate = Gate(tmp_path)
     assert gate.check(READ, mode="auto", isolated=False).outcome == "run"
-    for action in (CREATE, EDIT_CLOSED, EDIT_OPEN, SAVE_OPEN):
+    assert gate.check(StopRunAction(run="1"), mode="auto", isolated=False).outcome == "run"
+    for action in (CREATE, EDIT_CLOSED, EDIT_OPEN, SAVE_OPEN, run("x", "sandbox")):
         assert gate.check(action, mode="auto", isolated=False).outcome == "ask"
 
 

@@ -1,0 +1,109 @@
+"""Cells of a notebook run in the sandbox's kernel; the notebook stays as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from ..events import (
+    CellResult,
+    ErrorObservation,
+    Interruption,
+    IPythonOutputObservation,
+    IPythonRunCellAction,
+    NotebookRunAction,
+    NotebookRunObservation,
+    Observation,
+)
+from ..events.notebook_runs import CellStatus, RunState
+from ..notebooks.running.telling import cell_lines
+from ..runtime.base import OutputCallback, Runtime
+
+_STATES: dict[Interruption, RunState] = {
+    "kernel_died": "kernel_dead",
+    "sandbox_died": "kernel_dead",
+}
+_PROBLEMS: dict[Interruption, str] = {
+    "timeout": "It was stopped after its time limit.",
+    "output_limit": "It was stopped, because it printed too much.",
+    "disk_limit": "It was stopped, because it put too much on the disk.",
+    "sandbox_died": "The sandbox died.",
+}
+
+
+async def run_in_sandbox(
+    action: NotebookRunAction, sandbox: Runtime, on_output: OutputCallback
+) -> Observation:
+    """Run the planned cells, one after the other.
+
+    Raises
+    ------
+    SandboxUnavailable
+        When the sandbox had to be started and could not be.
+    """
+    cells = [
+        CellResult(id=cell.id, rev=cell.rev, position=cell.position, status="not_run")
+        for cell in action.planned
+    ]
+    state: RunState = "done"
+    problem = ""
+    for index, cell in enumerate(action.planned):
+        began = time.monotonic()
+        answer = await _run(sandbox, action, cell.source, on_output)
+        if not isinstance(answer, IPythonOutputObservation):
+            if not index:
+                return answer
+            state = "interrupted"
+            problem = answer.message if isinstance(answer, ErrorObservation) else ""
+            break
+        cells[index] = _result(cells[index], answer, time.monotonic() - began)
+        if answer.interrupted:
+            state = _STATES.get(answer.interrupted, "interrupted")
+            problem = _PROBLEMS.get(answer.interrupted, "")
+            break
+        if not (answer.ok or cell.may_fail):
+            state = "error"
+            if action.stop_on_error:
+                break
+    return NotebookRunObservation(
+        path=action.path,
+        state=state,
+        kernel="sandbox",
+        cells=cells,
+        problem=problem,
+        content=_text(state, problem, cells),
+    )
+
+
+async def _run(
+    sandbox: Runtime, action: NotebookRunAction, source: str, on_output: OutputCallback
+) -> Observation:
+    # It carries the id of the action, which is the one that is on the log.
+    cell = IPythonRunCellAction(id=action.id, code=source)
+    running = asyncio.create_task(sandbox.run_action(cell, on_output))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        # The sandbox is interrupted too, and then gives what there is.
+        return await running
+
+
+def _result(cell: CellResult, answer: IPythonOutputObservation, seconds: float) -> CellResult:
+    status: CellStatus = "done" if answer.ok else "error"
+    if answer.interrupted:
+        status = "unknown" if answer.interrupted in _STATES else "interrupted"
+    return msgspec.structs.replace(
+        cell,
+        status=status,
+        execution_count=answer.execution_count,
+        seconds=round(seconds, 2),
+        outputs=answer.outputs,
+    )
+
+
+def _text(state: RunState, problem: str, cells: Sequence[CellResult]) -> str:
+    head = f"In the sandbox's kernel: {state}. The notebook stays as it is."
+    return "\n".join([head, *cell_lines(cells), *([problem] if problem else [])])

@@ -1,0 +1,323 @@
+"""The tools that run cells: a real server, real kernels, a real sandbox, a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_server.script import call
+from model_server.server import ModelServer
+from notebook_contract import USUAL, code, notebook, rev, text
+from notebook_runs import ON, WAIT
+from notebook_sessions import (
+    DONE,
+    NAME,
+    READ,
+    Begin,
+    begin,
+    file,
+    home,
+    results,
+    root,
+    saved,
+    write,
+)
+from session_tools import SECRET, events, until
+from waiting import PATIENCE, wait_until
+
+from openhands_jupyter.events import (
+    ErrorObservation,
+    NotebookRunAction,
+    NotebookRunObservation,
+)
+from openhands_jupyter.server.base import Services
+from openhands_jupyter.session import Session
+
+__all__ = ["begin", "file", "home", "root"]
+
+pytestmark = pytest.mark.sandbox
+
+LOAD = code("load-cell", "prices = [1, 2, 3]")
+TOTAL = code("total-cell", f"total = sum(prices)\nprint('total', total, '{SECRET}')")
+FAILS = code("fails-cell", "import nowhere_at_all")
+AFTER = code("after-cell", "after = total + 1\nafter")
+NOTES = text("notes-cell", "# Prices")
+CELLS = notebook(LOAD, NOTES, TOTAL, FAILS, AFTER)
+
+
+def run_cells(**arguments: Any) -> Any:
+    return call("run_cells", path=NAME, **arguments)
+
+
+async def asked(session: Session, after: int = -1) -> NotebookRunAction:
+    """The run that waits for the person, after one that did or a message."""
+    waiting = await until(session, "awaiting_user_confirmation", after=after + 1)
+    action = session.stream.read(after=(waiting.cause or 0) - 1, limit=1)[0]
+    assert isinstance(action, NotebookRunAction)
+    return action
+
+
+def answers(session: Session) -> list[NotebookRunObservation]:
+    return [e for e in events(session) if isinstance(e, NotebookRunObservation)]
+
+
+def errors(session: Session) -> list[str]:
+    return [e.code for e in events(session) if isinstance(e, ErrorObservation)]
+
+
+async def shown(session: Session, text: str) -> None:
+    """Wait until the panel is shown a text of what runs."""
+    so_far = ""
+    async with asyncio.timeout(PATIENCE):
+        async for items in session.stream.live.subscribe():
+            so_far += "".join(item.text for item in items if item.kind == "output")
+            if text in so_far:
+                return
+
+
+def printed(file: Path, id: str) -> str:
+    """What stands below a cell of the file."""
+    [cell] = [cell for cell in saved(file)["cells"] if cell["id"] == id]
+    return "".join(
+        "".join(output.get("text", output.get("data", {}).get("text/plain", output.get("ename"))))
+        for output in cell["outputs"]
+    )
+
+
+async def test_cells_are_run_in_the_persons_kernel_after_they_are_seen(
+    begin: Begin, services: Services, file: Path, model_server: ModelServer
+) -> None:
+    write(file, CELLS)
+    newer = {"op": "replace", "id": "load-cell", "expect_rev": rev(LOAD), "source": "prices = [5]"}
+    model_server.play(
+        READ,
+        run_cells(cells=["load", "@2"], why="To see the total."),
+        run_cells(which="above", cells=["after-cell"]),
+        run_cells(cells=["after-cell"]),
+        call("nb_edit", path=NAME, ops=[newer]),
+        run_cells(which="stale"),
+        run_cells(which="stale"),
+        DONE,
+    )
+    # Also in Auto mode nothing is run there unasked.
+    session = await begin(mode="auto")
+    action = await asked(session)
+    assert (action.why, action.kernel, action.stop_on_error) == ("To see the total.", "user", True)
+    assert [(c.id, c.position, c.rev, c.source) for c in action.planned] == [
+        ("load-cell", 0, rev(LOAD), LOAD["source"]),
+        ("total-cell", 2, rev(TOTAL), TOTAL["source"].replace(SECRET, "<secret_hidden>")),
+    ]
+    assert action.found is not None
+    assert (action.found.id, action.found.language) == ("", "python")
+    assert action.risk is not None and action.risk.level == "medium"
+    assert action.risk.reasons == ["Runs in your own kernel, with all your rights and on your data"]
+    assert await services.runs._kernels.find("work/analysis.ipynb") is None
+
+    session.confirm(action.id, "approve")
+    action = await asked(session, after=action.id)
+    [done] = answers(session)
+    assert (done.state, done.kernel, done.kernel_name) == ("done", "user", "Python 3 (ipykernel)")
+    assert [(c.id, c.status, c.execution_count) for c in done.cells] == [
+        ("load-cell", "done", 1),
+        ("total-cell", "done", 2),
+    ]
+    told = results(model_server)[-1]
+    assert "@2 total-cell: done [2]" in told
+    assert "total 6 <secret_hidden>" in told and SECRET not in told
+    assert told.count("<output>") == 1
+    assert printed(file, "total-cell") == f"total 6 {SECRET}\n"
+
+    # A cell that fails is the last; of those above, the text is left out.
+    assert action.found is not None and action.found.state == "idle"
+    assert [c.id for c in action.planned] == ["load-cell", "total-cell", "fails-cell"]
+    session.confirm(action.id, "approve")
+    action = await asked(session, after=action.id)
+    assert answers(session)[-1].state == "error"
+    assert "nowhere_at_all" in results(model_server)[-1]
+    assert printed(file, "fails-cell") == "ModuleNotFoundError"
+
+    session.confirm(action.id, "approve")
+    action = await asked(session, after=action.id)
+    assert printed(file, "after-cell") == "7"
+    # What was edited, and what comes of it: a cell further down too, but none that has failed.
+    assert [c.id for c in action.planned] == ["load-cell", "total-cell", "after-cell"]
+    session.confirm(action.id, "approve")
+    await until(session, "finished")
+    assert printed(file, "after-cell") == "6"
+    assert errors(session) == ["nothing_to_run"]
+    assert "No cell is stale" in results(model_server)[-1]
+    # To be run a cell need not be another one: what was read is still known.
+    assert len(events(session, NotebookRunAction)) == 5
+
+
+async def test_what_is_no_more_as_it_was_seen_is_not_run(
+    begin: Begin, file: Path, model_server: ModelServer
+) -> None:
+    task = code("task-cell", "%%openhands\ntidy up")
+    write(file, notebook(LOAD, TOTAL, task, NOTES))
+    model_server.play(
+        READ,
+        run_cells(cells=["task-cell"]),
+        run_cells(cells=["notes-cell"]),
+        run_cells(which="above"),
+        call("await_run", run_id="nowhere"),
+        run_cells(cells=["load-cell"]),
+        run_cells(cells=["load-cell"]),
+        DONE,
+    )
+    session = await begin()
+    action = await asked(session)
+    assert errors(session) == [
+        "cell_runs_agent",
+        "nothing_to_run",
+        "one_cell_wanted",
+        "run_not_found",
+    ]
+    write(file, notebook({**LOAD, "source": "prices = 'typed since'"}, TOTAL, task, NOTES))
+    session.confirm(action.id, "approve")
+    await until(session, "finished", after=action.id)
+    assert errors(session)[4:] == ["cells_changed", "cells_changed"]
+    assert answers(session) == []
+    assert printed(file, "load-cell") == ""
+    # Ask mode runs nothing at all.
+    model_server.play(run_cells(cells=["total-cell"]), DONE)
+    session = await begin(mode="ask")
+    await until(session, "finished")
+    assert errors(session) == ["refused"]
+
+
+async def test_a_long_run_is_waited_for_watched_and_stopped(
+    begin: Begin, services: Services, root: Path, file: Path, model_server: ModelServer
+) -> None:
+    waits = code("waits-cell", WAIT)
+    asks = code("asks-cell", "name = input('Your name? ')")
+    write(file, notebook(waits, AFTER, asks))
+    model_server.play(run_cells(cells=["waits-cell"], wait_s=0), call("finish", message="Later."))
+    session = await begin()
+    session.confirm((await asked(session)).id, "approve")
+    await until(session, "finished")
+    [answer] = answers(session)
+    assert answer.state == "running"
+    assert f"run_id {answer.run}" in results(model_server)[-1]
+
+    # What is printed comes to the panel while the agent waits, and to the model once.
+    model_server.play(call("await_run", run_id=answer.run, wait_s=600), DONE)
+    id = session.send_message("Wait for it")
+    await wait_until(lambda: "begun" in str(services.runs.get(answer.run).cells[0].outputs))
+    (root / "work" / ON).touch()
+    await until(session, "finished", after=id)
+    assert [a.state for a in answers(session)] == ["running", "done"]
+    assert "begun\nended" in results(model_server)[-1]
+    (root / "work" / ON).unlink()
+
+    # Another session has no hand in it, and what the person stops is interrupted.
+    model_server.play(run_cells(cells=["waits-cell", "after-cell"], wait_s=600), DONE)
+    id = session.send_message("Run it again")
+    action = await asked(session, after=id)
+    session.confirm(action.id, "approve")
+    await shown(session, "begun")
+    model_server.play(call("stop_run", run_id=answer.run), DONE)
+    other = await begin()
+    await until(other, "finished")
+    assert errors(other) == ["run_not_found"]
+    session.command("stop")
+    await until(session, "stopped", after=action.id)
+    stopped = answers(session)[-1]
+    assert stopped.cause == action.id
+    assert stopped.state == "interrupted"
+    assert [cell.status for cell in stopped.cells] == ["interrupted", "not_run"]
+
+    # Nobody can answer what a cell asks without a tab; the agent ends it.
+    model_server.play(run_cells(cells=["asks-cell"], wait_s=60), DONE)
+    id = session.send_message("Ask")
+    session.confirm((await asked(session, after=id)).id, "approve")
+    await until(session, "finished", after=id)
+    asking = answers(session)[-1]
+    assert asking.state == "awaiting_input"
+    assert "Your name?" in asking.content and "only stop_run ends it" in asking.content
+    model_server.play(call("stop_run", run_id=asking.run), DONE)
+    id = session.send_message("Stop it")
+    await until(session, "finished", after=id)
+    assert answers(session)[-1].state == "interrupted"
+
+
+async def test_a_kernel_that_dies_and_a_server_that_was_started_again(
+    begin: Begin, services: Services, root: Path, file: Path, model_server: ModelServer
+) -> None:
+    dies = code(
+        "dies-cell", "print('last', flush=True)\nimport os, signal\nos.kill(os.getpid(), 9)"
+    )
+    write(file, notebook(dies, code("waits-cell", WAIT)))
+    model_server.play(run_cells(which="all"), run_cells(cells=["waits-cell"], wait_s=0), DONE)
+    session = await begin()
+    action = await asked(session)
+    assert action.risk is not None and "Ends other processes" in action.risk.reasons
+    session.confirm(action.id, "approve")
+    action = await asked(session, after=action.id)
+    [dead] = answers(session)
+    assert dead.state == "kernel_dead"
+    assert [cell.status for cell in dead.cells] == ["unknown", "not_run"]
+    assert "its variables are gone" in dead.content
+    session.confirm(action.id, "approve")
+    await until(session, "finished")
+    run = answers(session)[-1].run
+    await services.sessions.close()
+    again = await services.sessions.open(session.id)
+    model_server.play(call("await_run", run_id=run), DONE)
+    id = again.send_message("How far is it?")
+    await until(again, "finished", after=id)
+    assert errors(again) == ["run_not_found"]
+    assert "Its outputs are in the notebook" in results(model_server)[-1]
+    (root / "work" / ON).touch()
+
+
+async def test_cells_are_tried_in_the_sandbox_and_the_notebook_stays(
+    begin: Begin, services: Services, file: Path, model_server: ModelServer
+) -> None:
+    deletes = code("deletes-cell", "import os\nos.remove('work.txt')")
+    expected = code("expected-cell", "1 / 0", metadata={"tags": ["raises-exception"]})
+    write(file, notebook(LOAD, expected, TOTAL, FAILS, AFTER, deletes))
+    model_server.play(
+        run_cells(cells=["load-cell", "expected-cell", "total-cell"], kernel="sandbox"),
+        run_cells(which="all", kernel="sandbox"),
+        call("nb_read", path=NAME, outputs="full"),
+        DONE,
+    )
+    session = await begin()
+    action = await asked(session)
+    assert [a.state for a in answers(session)] == ["done"]
+    assert [c.status for c in answers(session)[0].cells] == ["done", "error", "done"]
+    told = results(model_server)[-1]
+    assert "In the sandbox's kernel: done" in told
+    assert "total 6 <secret_hidden>" in told
+    assert action.found is None
+    assert action.risk is not None and action.risk.level == "high"
+    assert "Deletes files: work.txt" in action.risk.reasons
+    session.confirm(action.id, "approve")
+    await until(session, "finished")
+    assert answers(session)[-1].state == "error"
+    assert [c.status for c in answers(session)[-1].cells] == [
+        *("done", "error", "done", "error"),
+        *("not_run", "not_run"),
+    ]
+    assert saved(file)["cells"][2]["outputs"] == []
+    assert await services.runs._kernels.find("work/analysis.ipynb") is None
+
+    # What is outside the workspace is not run there, and a stop is one.
+    write(file.parent.parent / "other.ipynb", USUAL)
+    write(file, notebook(code("waits-cell", WAIT)))
+    model_server.play(
+        call("run_cells", path="../other.ipynb", which="all", kernel="sandbox"),
+        run_cells(which="all", kernel="sandbox"),
+        DONE,
+    )
+    id = session.send_message("Go on")
+    await shown(session, "begun")
+    session.command("stop")
+    await until(session, "stopped", after=id)
+    assert errors(session) == ["notebook_out_of_reach"]
+    stopped = answers(session)[-1]
+    assert (stopped.state, stopped.cells[0].status) == ("interrupted", "interrupted")
+    assert "begun" in str(stopped.cells[0].outputs)
