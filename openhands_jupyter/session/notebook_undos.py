@@ -19,10 +19,11 @@ from ..events import (
 )
 from ..events.shown import as_data
 from ..notebooks.changes import Applied
-from ..notebooks.delivery.document import Document, OutcomeUnknown
+from ..notebooks.delivery.document import Document, OutcomeUnknown, Snapshot
 from ..notebooks.editing.readings import Readings
 from ..notebooks.undo.kept import KeptEdits
 from ..notebooks.undo.records import CellRecord
+from ..notebooks.undo.taking_back import touched
 from ..notebooks.undo.undoing import UndoPlan, plan_undo
 from .notebook_edits import told_token, told_way
 
@@ -70,8 +71,7 @@ class NotebookUndos:
             When no such edit is kept, or it is not the agent's.
         """
         events = await asyncio.to_thread(self._events, action.token, path)
-        snapshot = await document.read()
-        planned = await self._plan(events, path, snapshot.cells)
+        snapshot, planned = await self._plan(events, path, document)
         if not planned.change.steps:
             left = "".join(f"\n{cell.id}: left as it is ({cell.reason})" for cell in planned.left)
             return NotebookEditObservation(
@@ -97,15 +97,14 @@ class NotebookUndos:
         OpenHandsError
             When nothing was changed, or nobody knows.
         """
-        cells = (await document.read()).cells
-        planned = await self._plan(action.edits, path, cells)
+        snapshot, planned = await self._plan(action.edits, path, document)
         if not action.edits or _fates(planned.cells) != _fates(action.cells):
             raise _changed(action.path)
         change = msgspec.structs.replace(
             planned.change, session=action.session or None, event=action.id
         )
         try:
-            result, _ = await self._kept.make(action.id, path, document, cells, change)
+            result, _ = await self._kept.make(action.id, path, document, snapshot.cells, change)
         except OutcomeUnknown:
             self._readings.forget(document.path)
             raise
@@ -158,12 +157,11 @@ class NotebookUndos:
         return [edit.records for edit in kept if edit.path == path]
 
     async def _plan(
-        self, events: Sequence[int], path: str, cells: Sequence[dict[str, object]]
-    ) -> UndoPlan:
-        def plan() -> UndoPlan:
-            return plan_undo(self._records(events, path), cells)
-
-        return await asyncio.to_thread(plan)
+        self, events: Sequence[int], path: str, document: Document
+    ) -> tuple[Snapshot, UndoPlan]:
+        edits = await asyncio.to_thread(self._records, events, path)
+        snapshot = await document.read(touched(edits))
+        return snapshot, await asyncio.to_thread(plan_undo, edits, snapshot.cells)
 
 
 def _fates(cells: Sequence[CellEdit]) -> list[tuple[str, str, str | None]]:

@@ -115,7 +115,7 @@ class TakingBack:
         try:
             document = await self._open(path)
             # With a file, all of it is compared.
-            wanted = None if document.delivery == "disk" else _touched(edits)
+            wanted = None if document.delivery == "disk" else touched(edits)
             snapshot = await document.read(wanted)
             planned = await asyncio.to_thread(plan_undo, edits, snapshot.cells)
         except OpenHandsError as error:
@@ -151,7 +151,7 @@ class TakingBack:
         try:
             for _ in range(ATTEMPTS):
                 document = await self._open(path)
-                cells = (await document.read(_touched(notebook.edits))).cells
+                cells = (await document.read(touched(notebook.edits))).cells
                 planned = await asyncio.to_thread(plan_undo, notebook.edits, cells)
                 if not planned.change.steps:
                     return self._restored(path, document, planned), kept
@@ -177,7 +177,7 @@ class TakingBack:
         )
 
 
-def _touched(edits: Iterable[Sequence[CellRecord]]) -> set[str]:
+def touched(edits: Iterable[Sequence[CellRecord]]) -> set[str]:
     """Ids of the cells that edits are of."""
     return {record.id for records in edits for record in records}
 
