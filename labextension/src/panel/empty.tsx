@@ -10,6 +10,7 @@ export function Empty(): JSX.Element {
       'Write a Python script that computes Fibonacci numbers and run it'
     ),
     trans.__('Load a CSV file and plot it'),
+    trans.__('Tidy this notebook'),
     trans.__('Delete the temporary files here')
   ];
   return (

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from .conversation import Result
+from .failing_cell import WHY_REQUEST
 from .script import Call, Script, call, finish, reply, setback
 from .temporary_files import PRACTICE_REQUEST
+from .tidying import TIDY_REQUEST
 
 FIBONACCI_REQUEST = "Write a Python script that computes Fibonacci numbers and run it"
 CSV_REQUEST = "Load a CSV and plot it"
-REQUESTS = (FIBONACCI_REQUEST, CSV_REQUEST, PRACTICE_REQUEST)
+REQUESTS = (FIBONACCI_REQUEST, CSV_REQUEST, TIDY_REQUEST, WHY_REQUEST, PRACTICE_REQUEST)
 """Requests that the tour understands, as it offers them."""
 
 ENOUGH = "That is all, thanks"

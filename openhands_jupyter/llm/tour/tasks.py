@@ -6,10 +6,12 @@ import re
 
 from .csv_plot import load_and_plot
 from .explain import explain, greet
+from .failing_cell import find_out
 from .fibonacci import fibonacci
 from .script import Task
 from .showcase import show_around
 from .temporary_files import delete_temporary_files
+from .tidying import tidy_notebook
 
 LONGEST = 2_000
 """Characters of a request that are looked at."""
@@ -21,6 +23,8 @@ _TASKS: tuple[tuple[re.Pattern[str], Task], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), task)
     for pattern, task in (
         (r"\bfib(onacci)?\b", fibonacci),
+        (r"\A(?=.*\b(tidy|clean|organi[sz]e)\b)(?=.*\bnotebooks?\b)", tidy_notebook),
+        (r"\b(why|fix|mend)\b.*\bcell\b", find_out),
         (
             rf"\A(?=.*{_DELETES})(?=.*\b(temp|temporary|tmp|backups?|junk|leftovers?)\b"
             r"|.*\.(tmp|temp|bak)\b)",

@@ -31,10 +31,13 @@ from openhands_jupyter.llm.tour import TOUR_NAME, TourModel
 from openhands_jupyter.llm.tour.conversation import Turn
 from openhands_jupyter.llm.tour.csv_plot import load_and_plot
 from openhands_jupyter.llm.tour.explain import explain, greet
+from openhands_jupyter.llm.tour.failing_cell import Finding, diagnosed, find_out
 from openhands_jupyter.llm.tour.fibonacci import fibonacci
+from openhands_jupyter.llm.tour.notebooks import Seen, SeenCell
 from openhands_jupyter.llm.tour.showcase import REQUESTS, show_around
 from openhands_jupyter.llm.tour.tasks import recognise, task_for
 from openhands_jupyter.llm.tour.temporary_files import delete_temporary_files
+from openhands_jupyter.llm.tour.tidying import tidied, tidy_notebook
 
 FIBONACCI = "Write a Python script that computes Fibonacci numbers and run it"
 TWENTY = "0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181"
@@ -62,6 +65,10 @@ def answering(observation: Observation) -> Answer:
         ("delete the temporary files here", delete_temporary_files),
         ("Clean up all *.tmp", delete_temporary_files),
         ("remove my old backups", delete_temporary_files),
+        ("Tidy this notebook", tidy_notebook),
+        ("please clean up my notebook a.ipynb", tidy_notebook),
+        ("Find out why this cell fails", find_out),
+        ('Fix the error in cell "3f2a" of "a.ipynb"', find_out),
         ("Show me what you can do", show_around),
         ("give me a tour", show_around),
         ("What can you do?", show_around),
@@ -399,3 +406,54 @@ async def test_says_so_when_another_model_began_the_task() -> None:
         tools=("write_file",),
     )
     assert "lost the thread" in response.text
+
+
+# Notebooks; the stories are told in tests/python/server/test_example.py
+
+
+def cell(id: str, source: str, kind: str = "code", error: str = "") -> SeenCell:
+    return SeenCell(id, kind, f"rev-{id}", True, source.split("\n") if source else [], error)
+
+
+def test_leaves_a_tidy_notebook_alone() -> None:
+    tidy = [cell("a", "# Title", "markdown"), cell("b", "import os\nimport sys\n\nx = 1")]
+    assert tidied(Seen("a.ipynb", tidy, False)) == ([], [])
+
+
+def test_moves_only_what_is_an_import_and_nothing_else() -> None:
+    kept = (
+        "if x:\n    import os\nfrom a import (\n    b\n)\nimport c; c()\nfrom __future__ import d"
+    )
+    magic = "%matplotlib inline\nimport sys"
+    cells = [
+        cell("t", "# T", "markdown"),
+        cell("a", "x = 1"),
+        cell("b", f"{kept}\nimport e"),
+        cell("c", magic),
+    ]
+    operations, _ = tidied(Seen("a.ipynb", cells, False))
+    assert operations == [
+        {"op": "insert", "type": "code", "source": "import e", "before": "t"},
+        {"op": "replace", "id": "b", "expect_rev": "rev-b", "source": kept},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "why", "new"),
+    [
+        ("NameError: name 'averge' is not defined", "misspelt", "average"),
+        ("NameError: name 'late' is not defined", "further down, in cell `below`", ""),
+        ("NameError: name 'early' is not defined", "cell `above` defines `early`", ""),
+        ("NameError: name 'np' is not defined", "never imported", "import numpy as np\nfails()"),
+        ("NameError: name 'zzz' is not defined", "no cell defines", ""),
+        ("ModuleNotFoundError: No module named 'a.b'", "package `a` is not installed", ""),
+        ("ZeroDivisionError: division by zero", "divided by zero", ""),
+    ],
+)
+def test_finds_out_why_a_cell_fails(error: str, why: str, new: str) -> None:
+    failing = cell("fails", "fails()", error=error)
+    cells = [cell("above", "early = average = 1"), failing, cell("below", "def late(): pass")]
+    finding = diagnosed(failing, cells)
+    assert isinstance(finding, Finding)
+    assert why in finding.why
+    assert finding.new == new

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from openhands_jupyter.llm.tour.failing_cell import WHY_REQUEST
+from openhands_jupyter.llm.tour.notebooks import SAMPLE_NOTEBOOK
+from openhands_jupyter.llm.tour.tidying import TIDY_REQUEST
+
 TASK = "Write a Python script that computes Fibonacci numbers and run it"
 
 
@@ -117,3 +121,49 @@ async def test_an_agent_at_work_counts_as_activity_of_the_server(
     (last,) = (await api("GET", f"{path}/events", order="desc", limit=1)).body["events"]
     status = json.loads((await jp_fetch("api", "status")).body)
     assert status["last_activity"] >= last["time"]
+
+
+@pytest.mark.sandbox
+async def test_the_tour_mends_and_tidies_a_notebook(api: Any, connect: Any) -> None:
+    session = (await api("POST", "sessions", {})).body
+    path = f"sessions/{session['id']}"
+    notebook = Path(session["workspace"], SAMPLE_NOTEBOOK)
+    client = await connect(session["id"])
+
+    async def ask(request: str, **decision: Any) -> dict[str, Any]:
+        """Give a task, take the decision on what is asked, and return what was asked."""
+        await api("POST", f"{path}/messages", {"content": request})
+        waiting = await client.until(
+            lambda frame: finished(frame) or frame.get("session", {}).get("pending") is not None
+        )
+        pending = waiting["session"]["pending"]
+        asked = (await api("GET", f"{path}/events", after=pending - 1, limit=1)).body["events"][0]
+        if "cells" in decision:
+            decision["cells"] = decision["cells"](asked)
+        body = {"decision": "approve", **decision}
+        assert (await api("POST", f"{path}/confirmations/{pending}", body)).status == 201
+        await client.until(finished)
+        return dict(asked)
+
+    def cells() -> list[dict[str, Any]]:
+        return list(json.loads(notebook.read_text())["cells"])
+
+    # It makes a sample, sees in the sandbox what fails, and mends it.
+    asked = await ask(WHY_REQUEST)
+    assert (asked["type"], asked.get("kernel", "user")) == ("NotebookRunAction", "user")
+    assert [cell["id"] for cell in asked["planned"]] == [c["id"] for c in cells() if c["source"]]
+    last = cells()[-1]
+    assert "math.floor(average)" in "".join(last["source"])
+    assert "".join(last["outputs"][0]["text"]) == "About 10 degrees on average.\n"
+
+    def keep_the_empty_cell(asked: dict[str, Any]) -> list[dict[str, Any]]:
+        (gone,) = [cell for cell in asked["cells"] if cell["what"] == "deleted"]
+        return [{"id": gone["id"], "decision": "reject"}]
+
+    await ask(TIDY_REQUEST, cells=keep_the_empty_cell)
+    sources = ["".join(cell["source"]) for cell in cells()]
+    assert sources[:2] == ["# Temperatures", "import math\nimport statistics"]
+    assert "" in sources
+    assert "average = statistics.mean(temperatures)" in sources
+    told = (await api("GET", f"{path}/events", limit=1, order="desc", type="FinishAction")).body
+    assert "rejected" in told["events"][0]["message"]
