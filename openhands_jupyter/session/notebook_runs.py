@@ -177,9 +177,11 @@ class NotebookRuns:
         assert action.found is not None
         document = await self._notebooks.open(action.path)
         left = _Left(action)
-        wanted = [CellToRun(id=cell.id, rev=cell.rev) for cell in action.planned]
+        wanted = [
+            CellToRun(id=cell.id, rev=cell.rev, source=cell.source) for cell in action.planned
+        ]
         run = await self._server_runs().start(
-            document.path, wanted, action.stop_on_error, action.found.id, left.hear
+            document.path, wanted, action.stop_on_error, action.found, left.hear
         )
         if isinstance(run, Mismatch):
             changed = ", ".join(cell.id for cell in run.cells[:10])

@@ -32,7 +32,7 @@ export type Request = { id: string; path: string } & (
   | { method: 'read'; whole: string[] | null }
   | { method: 'change'; change: IChange }
   | { method: 'save' }
-  | { method: 'run'; cell: string; rev: string }
+  | { method: 'run'; cell: string; rev: string; source: string }
   | { method: 'landed'; messages: string[] }
   | { method: 'unknown'; name: string }
 );
@@ -67,7 +67,7 @@ export function parseRequest(data: unknown): Request | null {
   if (!isRecord(frame) || frame.type !== 'request' || !isRecord(frame.params)) {
     return null;
   }
-  const { path, change, cell, rev, messages, whole } = frame.params;
+  const { path, change, cell, rev, source, messages, whole } = frame.params;
   const { id, method } = frame;
   if (
     typeof id !== 'string' ||
@@ -84,7 +84,14 @@ export function parseRequest(data: unknown): Request | null {
     case 'change':
       return { id, path, method, change: change as IChange };
     case 'run':
-      return { id, path, method, cell: cell as string, rev: rev as string };
+      return {
+        id,
+        path,
+        method,
+        cell: cell as string,
+        rev: rev as string,
+        source: source as string
+      };
     case 'landed':
       return { id, path, method, messages: messages as string[] };
     default:
@@ -101,7 +108,7 @@ const LONGEST = 2_000_000;
  * The frames that tell a result.
  */
 export function answerFrames(id: string, result: unknown): string[] {
-  const text = wellFormed(result);
+  const text = wellFormedJson(result);
   if (text.length <= LONGEST) {
     return [`{"type":"answer","id":${JSON.stringify(id)},"result":${text}}`];
   }
@@ -131,15 +138,20 @@ export function errorFrame(id: string, error: unknown): string {
 }
 
 /**
- * A value as JSON in which half a surrogate pair is U+FFFD, since a reader may refuse it.
+ * A text in which half a surrogate pair is U+FFFD, as the server knows it.
  */
-function wellFormed(value: unknown): string {
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/**
+ * A value as JSON of such texts, since a reader may refuse others.
+ */
+function wellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return /\\ud[89a-f]/i.test(text)
     ? JSON.stringify(value, (_, part: unknown) =>
-        typeof part === 'string'
-          ? part.replace(/\p{Surrogate}/gu, '\ufffd')
-          : part
+        typeof part === 'string' ? wellFormed(part) : part
       )
     : text;
 }

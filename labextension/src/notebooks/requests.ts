@@ -78,7 +78,12 @@ export class Requests {
       case 'save':
         return this._save(panel.context);
       case 'run':
-        return this._runner.start(panel, request.cell, request.rev);
+        return this._runner.start(
+          panel,
+          request.cell,
+          request.rev,
+          request.source
+        );
       case 'landed':
         return this._runner.landed(request.messages);
       case 'unknown':

@@ -9,7 +9,7 @@ import { Signal } from '@lumino/signaling';
 import { textsOf } from './apply';
 import type { IMismatch } from './change';
 import { findMismatch } from './check';
-import { Refusal } from './frames';
+import { Refusal, wellFormed } from './frames';
 import { sharedNotebook } from './opened';
 
 /**
@@ -39,11 +39,20 @@ export class CellRunner {
   constructor(private readonly _executor: INotebookCellExecutor) {}
 
   /**
-   * Begin to run a cell, if it has this revision.
+   * Begin to run a cell, if it has this revision, and this source: two may have the same revision,
+   * which is short.
    */
-  start(panel: NotebookPanel, id: string, rev: string): IStarted | IMismatch {
-    const mismatch = findMismatch(textsOf(sharedNotebook(panel.context)), {
-      steps: [{ type: 'set', id, rev }]
+  start(
+    panel: NotebookPanel,
+    id: string,
+    rev: string,
+    source: string
+  ): IStarted | IMismatch {
+    const texts = textsOf(sharedNotebook(panel.context));
+    const text = texts.find(cell => cell.id === id);
+    const isAsSeen = text && wellFormed(text.source) === source;
+    const mismatch = findMismatch(texts, {
+      steps: [{ type: 'set', id, rev: isAsSeen ? rev : '' }]
     });
     if (mismatch) {
       return mismatch;

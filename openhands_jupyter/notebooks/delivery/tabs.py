@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from ...errors import Conflict, OpenHandsError
+from ...events.codec import well_formed
 from ..addresses import with_ids
 from ..changes import Applied, Change, Mismatch
 from .document import (
@@ -301,8 +302,8 @@ class TabDocument(Document):
         async with self._lock:
             await self._tabs.request(self.path, "save", SAVES_WITHIN)
 
-    async def run(self, cell: str, rev: str) -> Started | Mismatch:
-        """Have the tab begin to run a cell, if it has this revision.
+    async def run(self, cell: str, rev: str, source: str) -> Started | Mismatch:
+        """Have the tab begin to run a cell, if it has this revision and this source.
 
         Raises
         ------
@@ -312,7 +313,10 @@ class TabDocument(Document):
             When it was sent, and the answer was lost.
         """
         async with self._lock:
-            result = await self._tabs.request(self.path, "run", cell=cell, rev=rev)
+            # Half a surrogate pair could not be sent; the tab compares without it too.
+            result = await self._tabs.request(
+                self.path, "run", cell=cell, rev=rev, source=well_formed(source)
+            )
         return msgspec.json.decode(result, type=Started | Mismatch)
 
     async def landed(self, messages: list[str]) -> list[str]:

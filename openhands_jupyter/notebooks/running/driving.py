@@ -74,7 +74,7 @@ class Runs:
         path: str,
         cells: Sequence[CellToRun],
         stop_on_error: bool = True,
-        kernel: str = "",
+        kernel: UserKernel | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Run | Mismatch:
         """Begin to run cells; runs of one notebook wait for each other.
@@ -88,7 +88,8 @@ class Runs:
         stop_on_error
             Whether a cell that fails is the last.
         kernel
-            Id of the kernel that the notebook has to have; empty for any.
+            The one that the notebook has to have, or, without an id, that is to be started where
+            none runs; None for any.
         on_text
             Called with what is printed.
 
@@ -108,8 +109,7 @@ class Runs:
             return Mismatch(cells=wrong, nb_rev=snapshot.nb_rev)
         if snapshot.delivery != "tab" and snapshot.state.read_only:
             raise read_only(path)
-        run = Run(path, _to_run(snapshot, cells), stop_on_error, on_text)
-        run.kernel = kernel or None
+        run = Run(path, _to_run(snapshot, cells), stop_on_error, on_text, kernel)
         self._remember(run)
         task = asyncio.create_task(self._drive(run))
         self._tasks.add(task)
@@ -212,24 +212,31 @@ class Driver:
         run.end(state, writing.problem)
 
     async def _find_kernel(self) -> str:
-        path, wanted = self._run.path, self._run.kernel
+        path = self._run.path
         snapshot = await self._look(await self._notebooks.open(path))
-        found: str | None
         if snapshot.delivery == "tab":
             if snapshot.state.kernel is None:
                 raise no_kernel(path)
-            found = snapshot.state.kernel.id
-        elif wanted:
-            found = await self._kernels.find(path)
-        else:
-            found = await self._kernels.of(path, _kernel_name(snapshot))
-        if found is None or wanted not in (None, found):
+            self._require_wanted(await self._kernels.look(snapshot.state.kernel.id))
+            return snapshot.state.kernel.id
+        name = _kernel_name(snapshot)
+        self._require_wanted(await self._kernels.found(path, name))
+        return await self._kernels.of(path, name)
+
+    def _require_wanted(self, found: UserKernel | None) -> None:
+        """See that a kernel is the one that was approved; one to be started, at least by its name.
+
+        The notebook, which names it, may name another program by now.
+        """
+        wanted = self._run.wanted
+        if wanted is None:
+            return
+        if found is None or found.name != wanted.name or wanted.id not in ("", found.id):
             raise Conflict(
                 "kernel_changed",
-                f"{path} has another kernel now, so nothing was run.",
+                f"{self._run.path} has another kernel now, so nothing was run.",
                 "Run the cells again.",
             )
-        return found
 
     def _listener(self, kernel: Attachment, writing: WritingBack) -> Listener:
         def note(cell: CellRun) -> None:
@@ -313,13 +320,13 @@ class Driver:
         """Give a cell to the kernel, if it is as expected."""
         document = await self._notebooks.open(self._run.path)
         if not isinstance(document, TabDocument):
-            wanted = [CellToRun(id=cell.id, rev=cell.rev)]
+            wanted = [CellToRun(id=cell.id, rev=cell.rev, source=cell.source)]
             if wrong := mismatches(await self._look(document), wanted):
                 return wrong
             cell.give()
             return listener.run(cell)
         cell.give()
-        answer = await document.run(cell.id, cell.rev)
+        answer = await document.run(cell.id, cell.rev, cell.source)
         if isinstance(answer, Mismatch):
             return answer.cells
         if answer.kernel != self._run.kernel:
@@ -357,7 +364,7 @@ def mismatches(snapshot: Snapshot, cells: Sequence[CellToRun]) -> list[CellMisma
         cell = present.get(wanted.id)
         if cell is None:
             wrong[wanted.id] = CellMismatch(id=wanted.id, reason="gone")
-        elif (rev := cell_rev(cell)) != wanted.rev:
+        elif (rev := cell_rev(cell)) != wanted.rev or wanted.source not in (None, source_of(cell)):
             wrong[wanted.id] = CellMismatch.changed(cell, rev)
     return list(wrong.values())
 

@@ -79,9 +79,18 @@ class Kernels:
         ------
         Conflict
             When it is behind a gateway.
+        NotFound
+            When there is no such kernel to be started.
         """
         self._require_here()
-        return await self.running(path) or await self._described(name, id="")
+        if running := await self.running(path):
+            return running
+        name = name or self._kernels.default_kernel_name
+        try:
+            await ensure_async(self._kernels.kernel_spec_manager.get_kernel_spec(name))
+        except NoSuchKernel as error:
+            raise _not_installed(path, name) from error
+        return await self._described(name, id="")
 
     async def find(self, path: str) -> str | None:
         """The id of a notebook's kernel; None where none runs."""
@@ -123,9 +132,8 @@ class Kernels:
         model = await ensure_async(self._kernels.kernel_model(id))
         return await self._described(model["name"], id=id, state=model["execution_state"])
 
-    async def _described(self, name: str | None, *, id: str, state: str = "") -> UserKernel:
-        """A kernel with what its kernelspec says; without a name, of the server's usual one."""
-        name = name or self._kernels.default_kernel_name
+    async def _described(self, name: str, *, id: str, state: str = "") -> UserKernel:
+        """A kernel with what its kernelspec says."""
         try:
             spec = await ensure_async(self._kernels.kernel_spec_manager.get_kernel_spec(name))
         except NoSuchKernel:
@@ -177,11 +185,7 @@ class Kernels:
                 path=path, name=path.rpartition("/")[2], type="notebook", kernel_name=name
             )
         except (NoSuchKernel, KeyError) as error:
-            raise NotFound(
-                "kernel_not_installed",
-                f"{path} is for the kernel {name!r}, which is not installed.",
-                "Choose another kernel for it in JupyterLab.",
-            ) from error
+            raise _not_installed(path, name) from error
         except (HTTPError, OSError, RuntimeError) as error:
             raise OpenHandsError(
                 "kernel_not_started",
@@ -251,6 +255,15 @@ class Attachment:
             or not await ensure_async(self._manager.is_alive())
         ):
             raise KernelDied
+
+
+def _not_installed(path: str, name: str | None) -> NotFound:
+    # The name is the notebook's, which may be any text that is meant for a model.
+    return NotFound(
+        "kernel_not_installed",
+        f"{path} is for the kernel {(name or '')[:40]!r}, which is not installed.",
+        "Choose another kernel for it in JupyterLab.",
+    )
 
 
 def _plain(path: str | None) -> str:

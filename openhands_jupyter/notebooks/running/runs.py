@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import msgspec
 
+from ...events import UserKernel
 from ...events.notebook_runs import CellStatus, RunState
 from ..changes import CellMismatch
 
@@ -22,10 +23,18 @@ ENDED: frozenset[RunState] = frozenset(
 
 
 class CellToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell, and the revision that it has to have."""
+    """A cell, and the revision that it has to have.
+
+    Attributes
+    ----------
+    source
+        The source that it has to have, where that was approved; None for any of the revision,
+        which is short enough for somebody to make two sources that have the same.
+    """
 
     id: str
     rev: str
+    source: str | None = None
 
 
 class CellRun:
@@ -95,7 +104,9 @@ class Run:
     state
         Where it is.
     kernel
-        Id of the kernel, or of the one that it has to be; None until there is one.
+        Id of the kernel; None until there is one.
+    wanted
+        The kernel that it has to be, or, without an id, that is to be started; None for any.
     cells
         In the order in which they are run.
     prompt
@@ -112,6 +123,7 @@ class Run:
         cells: Sequence[CellRun],
         stop_on_error: bool,
         on_text: Callable[[str], None] | None = None,
+        wanted: UserKernel | None = None,
     ) -> None:
         self.id = uuid4().hex[:12]
         self.path = path
@@ -126,6 +138,7 @@ class Run:
         self.stop_asked = asyncio.Event()
         self._moved = asyncio.Event()
         self._on_text = on_text
+        self.wanted = wanted
 
     @property
     def ended(self) -> bool:
