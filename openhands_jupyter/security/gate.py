@@ -110,8 +110,9 @@ class Gate:
             ``ask`` runs what only reads, ``agent`` asks before anything of high risk, ``auto``
             runs everything, but asks like ``agent`` where no sandbox is in force. Before a
             notebook is changed that the person has open, ``ask`` and ``agent`` ask. What is done
-            to notebooks is not done in the sandbox, so all ask where one is outside the workspace,
-            and before anything is done in a kernel of the person's.
+            to notebooks is not done in the sandbox, so all ask where one is outside the workspace.
+            Before anything is done in a kernel of the person's, ``agent`` and ``auto`` ask;
+            ``ask`` refuses it.
         isolated
             Whether the action will run in a sandbox.
         online
@@ -131,11 +132,9 @@ class Gate:
         # The server's notebooks and kernels are here, wherever the sandbox is.
         places = self._here if by_server else self._places
         risk, outside = self._risk(action, places, isolated, online, running)
-        if in_persons_kernel(action):
-            return Verdict("ask", risk)
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
-        if in_own or (by_server and outside != []):
+        if in_persons_kernel(action) or in_own or (by_server and outside != []):
             return Verdict("ask", risk)
         if mode == "auto" and isolated:
             return Verdict("run", risk)

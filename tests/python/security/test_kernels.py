@@ -16,6 +16,7 @@ from openhands_jupyter.events import (
     Mode,
 )
 from openhands_jupyter.security import Gate
+from openhands_jupyter.security.gate import Outcome
 
 HARMLESS = KernelCodeAction(path="a.ipynb", code="rows")
 KEEPS = KernelCodeAction(path="a.ipynb", code="x = 1", keep=["x"])
@@ -25,7 +26,9 @@ RESTART = KernelControlAction(what="restart", whose="user", path="a.ipynb")
 UNREADABLE = KernelCodeAction(path="a.ipynb", code="a b")
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize(
+    ("mode", "outcome"), [("ask", "refuse"), ("agent", "ask"), ("auto", "ask")]
+)
 @pytest.mark.parametrize(
     ("action", "reason"),
     [
@@ -37,11 +40,11 @@ UNREADABLE = KernelCodeAction(path="a.ipynb", code="a b")
         (RESTART, "whose variables are lost"),
     ],
 )
-def test_what_is_done_in_the_persons_kernel_is_asked_for_in_every_mode(
-    tmp_path: Path, action: Action, reason: str, mode: Mode
+def test_what_is_done_in_the_persons_kernel_is_asked_for_and_in_ask_mode_refused(
+    tmp_path: Path, action: Action, reason: str, mode: Mode, outcome: Outcome
 ) -> None:
     verdict = Gate(tmp_path).check(action, mode=mode, isolated=True)
-    assert (verdict.outcome, verdict.risk.level) == ("ask", "high")
+    assert (verdict.outcome, verdict.risk.level) == (outcome, "high")
     assert any(reason in told for told in verdict.risk.reasons)
 
 
