@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 
@@ -46,6 +47,10 @@ ANSWERS_WITHIN = 5.0
 SETTLES_WITHIN = 1.0
 LOOKED_AFTER = 0.05
 """Seconds that a kernel has to get idle, and after which it is looked at again."""
+
+
+_NAME = re.compile(r"[^\W\d][\w.]{0,199}")
+"""What kernels of other languages are asked about."""
 
 
 class KernelActions:
@@ -194,6 +199,9 @@ class KernelActions:
             return await asyncio.to_thread(variables_text, told, self._masker)
         if not action.names:
             raise _only_names(action.path, kernel)
+        if wrong := [name for name in action.names if not _NAME.fullmatch(name)]:
+            # What is no name may be code in a language that nobody here knows.
+            raise Invalid("not_a_name", f"{wrong[0][:80]!r} is no name of a variable.")
         texts = []
         for name in action.names:
             text = await inspect(attachment, name, min(action.depth, 1), ANSWERS_WITHIN)

@@ -61,7 +61,10 @@ def told_in(text: str) -> Any:
     ValueError
         When it is something else.
     """
-    return msgspec.json.decode(base64.b64decode(text))
+    try:
+        return msgspec.json.decode(base64.b64decode(text))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 @cache

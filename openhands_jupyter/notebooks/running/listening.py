@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import deque
 from collections.abc import Callable
@@ -22,6 +23,9 @@ CHECKED = 1.0
 
 LONGEST = 20_000_000
 """Characters of a cell's outputs that are kept."""
+
+LEAST = 100
+"""Characters that each output counts as at least."""
 
 KEPT_FOR = 10.0
 """Seconds that messages are kept until it is known which cell they are of."""
@@ -263,9 +267,8 @@ class _Outputs(NotebookClient):
         if self._room[index] < 0:
             return False
         text, data = content.get("text", ""), content.get("data", {})
-        self._room[index] -= len(text) + sum(
-            len(value) for value in data.values() if isinstance(value, str)
-        )
+        # An output takes room although nothing is in it; printed text goes on where it ended.
+        self._room[index] -= len(text) if text else LEAST + len(json.dumps(data))
         if self._room[index] < 0:
             note = f"\n[what follows is not kept: more than {LONGEST // 1_000_000} MB]\n"
             outs.append({"output_type": "stream", "name": "stderr", "text": note})

@@ -72,7 +72,7 @@ def variables_text(told: Any, masker: Masker) -> str:
         Knows the secrets.
     """
     try:
-        answer = msgspec.convert(masker.value(told), Answer)
+        answer = masker.value(msgspec.convert(told, Answer))
     except msgspec.ValidationError:
         return UNREADABLE
     lines = [line for variable in answer.variables for line in _lines(variable)]

@@ -14,6 +14,7 @@ from waiting import wait_until
 
 from openhands_jupyter.errors import Conflict
 from openhands_jupyter.notebooks.running import listening
+from openhands_jupyter.notebooks.running.runs import CellRun
 
 PATH = "notebook.ipynb"
 WAITING = notebook(code("first-cell", WAIT), code("second-cell", "x = 1", STREAM))
@@ -45,6 +46,26 @@ def test_what_is_printed_over_a_line_takes_time_by_its_length_alone(
 ) -> None:
     # The long ones would take minutes, with the server at a stand, if the time grew by its square.
     assert listening._continued(printed, more) == kept
+
+
+@pytest.mark.parametrize("data", [{"application/json": ["x" * 1_000] * 100}, {}])
+def test_what_is_no_text_is_kept_up_to_the_limit_too(
+    data: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "LONGEST", 1_000_000)
+    cell = CellRun("a-cell", "00000000", "show()")
+    outputs = listening._Outputs([cell], lambda cell: None)
+    shown = outputs.begin(cell)
+    message = {
+        "msg_type": "display_data",
+        "header": {"msg_type": "display_data"},
+        "parent_header": {},
+        "content": {"data": data, "metadata": {}, "transient": {}},
+    }
+    for _ in range(20_000):
+        outputs.take(message, cell)
+    assert len(json.dumps(shown)) < 2_000_000
+    assert "is not kept" in shown[-1]["text"]
 
 
 @pytest.fixture

@@ -15,6 +15,9 @@ from magic_kernel import Kernel, Ran
 from waiting import PATIENCE
 
 import openhands_jupyter.notebooks.in_kernel
+from openhands_jupyter.events import Masker
+from openhands_jupyter.notebooks.in_kernel.expressions import told_in
+from openhands_jupyter.notebooks.showing.variables import UNREADABLE, variables_text
 
 IN_KERNEL = Path(openhands_jupyter.notebooks.in_kernel.__path__[0])
 
@@ -202,3 +205,16 @@ def test_what_is_not_loaded_is_not_loaded_by_it(kernel: Kernel) -> None:
     ask(kernel)
     new = kernel.run("print(sorted(set(sys.modules) - known))").text
     assert new == "[]\n"
+
+
+def test_what_is_nested_deeply_is_no_answer() -> None:
+    """Whatever runs in the sandbox can print it in place of an answer."""
+    deep = b"[" * 100_000 + b"]" * 100_000
+    with pytest.raises(ValueError, match="nested"):
+        told_in(base64.b64encode(deep).decode())
+    less: Any = []
+    for _ in range(900):
+        less = [less]
+    assert variables_text(less, Masker(lambda: ["a-secret"])) == UNREADABLE
+    found = [{"name": "a-secret", "type": "b"}]
+    assert "a-secret" not in variables_text({"variables": found}, Masker(lambda: ["a-secret"]))

@@ -411,6 +411,7 @@ async def test_a_kernel_that_is_not_there_any_more_and_one_of_another_language(
     assert await code_of(act("1")) == "kernel_not_python"
     look = KernelInspectAction(whose="user", path=NAME)
     assert await code_of(act(look)) == "names_needed"
+    assert await code_of(act(msgspec.structs.replace(look, names=["f(x)"]))) == "not_a_name"
     done = await act(msgspec.structs.replace(look, names=["x", "nothing"]))
     assert isinstance(done, KernelObservation)
     assert "42" in done.content
