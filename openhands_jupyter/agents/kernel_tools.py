@@ -13,6 +13,7 @@ from ..events import (
     IPythonRunCellAction,
     KernelCodeAction,
     KernelControlAction,
+    KernelCopyAction,
     KernelInspectAction,
     KernelLookAction,
 )
@@ -181,10 +182,33 @@ class KernelTool(Gated, kw_only=True):
         )
 
 
+class CopyIn(Gated, kw_only=True):
+    name = "copy_in"
+    description = (
+        "Copy a table, an array, or lists, dicts and plain values from the user's kernel into a "
+        "file in the sandbox, to work with it there. The user is asked first, every time: ask for "
+        "no more rows than you need. Look at it with inspect before."
+    )
+    action_type = KernelCopyAction
+
+    path: Annotated[str, Meta(description="The notebook whose kernel is meant.")]
+    variable: Annotated[str, Meta(description="Its name; no expression.")]
+    rows: Annotated[int, Meta(ge=1, le=1_000_000, description="The most rows to copy.")] = 100_000
+    sample: Annotated[
+        Literal["head", "random"], Meta(description="The first rows, or some at random.")
+    ] = "head"
+    why: Annotated[str, Meta(description="The purpose, in a sentence for the user.")] = ""
+
+    def to_action(self) -> Action:
+        if not self.variable.isidentifier():
+            raise ValueError(f"{self.variable!r} is no name of a variable")
+        return super().to_action()
+
+
 def _path(path: str) -> str:
     if not path:
         raise ValueError("kernel='user' needs the path of the notebook")
     return path
 
 
-TOOLS: tuple[type[ToolArguments], ...] = (RunCode, Inspect, KernelTool)
+TOOLS: tuple[type[ToolArguments], ...] = (RunCode, Inspect, KernelTool, CopyIn)

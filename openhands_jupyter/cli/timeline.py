@@ -38,6 +38,8 @@ from ..events import (
     KernelCodeAction,
     KernelCodeObservation,
     KernelControlAction,
+    KernelCopyAction,
+    KernelCopyObservation,
     KernelInspectAction,
     KernelLookAction,
     KernelObservation,
@@ -136,6 +138,16 @@ class Timeline:
         self._head(event, f"{verb} {where}. {event.why}".rstrip())
         if event.lost:
             self._block("", f"Lost: {', '.join(event.lost)}", "yellow")
+
+    @_show.register
+    def _(self, event: KernelCopyAction) -> None:
+        name = f" ({event.kernel.name})" if event.kernel else ""
+        of = f"{event.variable} of your kernel: {event.path}{name}"
+        self._head(event, f"Copies {of}. {event.why}".rstrip())
+        if event.found:
+            shape = " by ".join(map(str, event.found.shape)) or "a single value"
+            rows = f"{event.found.rows} rows are copied ({event.sample})"
+            self._block("", f"{event.found.type}, {shape}; {rows}, unmasked", "yellow")
 
     @_show.register
     def _(self, event: KernelLookAction) -> None:
@@ -337,6 +349,10 @@ class Timeline:
         self._head(event, told, "dim" if event.ok else "red")
         if event.changed:
             self._block("", f"Bound otherwise now: {', '.join(event.changed)}", "yellow")
+
+    @_show.register
+    def _(self, event: KernelCopyObservation) -> None:
+        self._head(event, f"Copied to {event.file}: {event.size} bytes", "dim")
 
     @_show.register
     def _(self, event: KernelObservation) -> None:

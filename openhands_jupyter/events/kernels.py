@@ -136,10 +136,62 @@ class KernelControlAction(Action, frozen=True, kw_only=True, tag=True):
     lost: list[str] | None = None
 
 
+class KernelVariable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A variable as it was found, and what is copied of it.
+
+    Attributes
+    ----------
+    type
+        Its class, such as ``pandas.DataFrame``.
+    shape
+        Rows, columns and so on; empty for a single value.
+    rows
+        How many of the rows are copied; 1 for a single value.
+    format
+        Of the file: tables are Parquet, arrays NumPy's own, else JSON. None can hold code.
+    """
+
+    type: str
+    shape: list[int] = []
+    rows: int = 1
+    format: Literal["parquet", "npy", "json"]
+
+
+class KernelCopyAction(Action, frozen=True, kw_only=True, tag=True):
+    """Copy a variable of a person's kernel, or a part of it, into the sandbox.
+
+    Attributes
+    ----------
+    path
+        The notebook whose kernel is meant.
+    variable
+        Its name.
+    rows
+        The most rows that are copied.
+    sample
+        Which ones, where it has more: the first, or some at random.
+    why
+        The purpose, for the person.
+    kernel, found
+        The kernel and the variable, found before the person is asked.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    path: str
+    variable: str
+    rows: int = 100_000
+    sample: Literal["head", "random"] = "head"
+    why: str = ""
+    kernel: UserKernel | None = None
+    found: KernelVariable | None = None
+
+
 KernelRead = KernelInspectAction | KernelLookAction
 """What looks at kernels and changes nothing."""
 
-KernelWrite = KernelCodeAction | KernelControlAction
+KernelWrite = KernelCodeAction | KernelControlAction | KernelCopyAction
 
 
 class KernelCodeObservation(Observation, frozen=True, kw_only=True, tag=True):
@@ -193,3 +245,25 @@ class KernelObservation(Observation, frozen=True, kw_only=True, tag=True):
     path: str = ""
     content: str
     known_at: datetime | None = None
+
+
+class KernelCopyObservation(Observation, frozen=True, kw_only=True, tag=True):
+    """What was copied of a variable; not what it holds.
+
+    Attributes
+    ----------
+    path, variable
+        As with `KernelCopyAction`.
+    copied
+        What it is.
+    file
+        Where it is in the sandbox, until that ends.
+    size
+        Bytes of the file.
+    """
+
+    path: str
+    variable: str
+    copied: KernelVariable
+    file: str
+    size: int

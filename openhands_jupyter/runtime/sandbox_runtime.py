@@ -23,6 +23,7 @@ from ..events import (
 )
 from .backends import Isolation
 from .base import OutputCallback, Runtime
+from .bringing import bring
 from .channel import SandboxDied
 from .commands import Commands
 from .docker.settings import DockerSettings
@@ -326,6 +327,36 @@ class SandboxRuntime(Runtime):
         if identity(self.workspace) != self._workspace_is:
             self._sandbox.kill()
             self._news_of_end = "[The workspace was removed, or another folder took its place.]\n"
+
+    async def bring(self, name: str, content: bytes) -> str:
+        """Write a file beside the workspace, where it lasts as long as the sandbox.
+
+        Parameters
+        ----------
+        name
+            What it is called.
+        content
+            What it holds.
+
+        Returns
+        -------
+        str
+            Its path inside.
+
+        Raises
+        ------
+        OpenHandsError
+            When it cannot be written.
+        """
+        await self.start()
+        await self.wake()
+        self._used = True
+        assert self._sandbox is not None
+        try:
+            return await bring(self._sandbox, name, content, self._timeout)
+        finally:
+            if self._rest is not None:
+                self._rest.begin()
 
     async def restart_kernel(self, what: str) -> None:
         """Restart the kernel of the cells, should one run.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..events import Action, KernelCodeAction, KernelControlAction
+from ..events import Action, KernelCodeAction, KernelControlAction, KernelCopyAction
 from ..events.kernels import KernelRead
 from .notebook_rules import touch_notebook
 from .scene import Scene
@@ -12,7 +12,7 @@ def in_persons_kernel(action: Action) -> bool:
     """Whether an action does something in a kernel of the person's, which they are asked for."""
     if isinstance(action, KernelControlAction):
         return action.whose == "user"
-    return isinstance(action, KernelCodeAction)
+    return isinstance(action, KernelCodeAction | KernelCopyAction)
 
 
 def check_code(scene: Scene, action: KernelCodeAction) -> None:
@@ -35,6 +35,12 @@ def check_control(scene: Scene, action: KernelControlAction) -> None:
         scene.add("high", "Interrupts what your own kernel does")
     else:
         scene.add("high", "Restarts your own kernel, whose variables are lost")
+
+
+def check_copy(scene: Scene, action: KernelCopyAction) -> None:
+    """Note that data of the person's are given to the agent."""
+    touch_notebook(scene, scene.places.notebook(action.path))
+    scene.add("high", "Copies your data into the sandbox, where the agent reads them unmasked")
 
 
 def check_look(scene: Scene, action: KernelRead) -> None:

@@ -13,6 +13,7 @@ from ..events import (
     IPythonRunCellAction,
     KernelCodeAction,
     KernelControlAction,
+    KernelCopyAction,
     KernelInspectAction,
     KernelLookAction,
     Risk,
@@ -21,7 +22,7 @@ from ..events.notebook_runs import NotebookRun
 from ..events.notebooks import NotebookRead, NotebookWrite
 from .cells import check_cell, check_escape
 from .input_rules import check_input, is_waiting
-from .kernel_rules import check_code, check_control, check_look
+from .kernel_rules import check_code, check_control, check_copy, check_look
 from .notebook_rules import check_notebook
 from .paths import Places
 from .python import check_python
@@ -90,6 +91,8 @@ def assess(
             check_code(scene, action)
         case KernelControlAction():
             check_control(scene, action)
+        case KernelCopyAction():
+            check_copy(scene, action)
         case KernelInspectAction() | KernelLookAction():
             check_look(scene, action)
         case _ if isinstance(action, NotebookRun):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -16,6 +16,7 @@ from ..events import (
     ErrorObservation,
     KernelCodeAction,
     KernelControlAction,
+    KernelCopyAction,
     KernelInspectAction,
     KernelLookAction,
     KernelObservation,
@@ -38,6 +39,7 @@ from ..notebooks.showing.reading import LIMIT
 from ..notebooks.showing.variables import variables_text
 from ..runtime.base import OutputCallback
 from .kernel_code import KernelCode, kernel_busy
+from .kernel_copying import KernelCopying
 from .notebook_places import NotebookPlaces, out_of_workspace
 from .snapshots import last_known
 
@@ -70,6 +72,8 @@ class KernelActions:
         The session, in which is what was known before.
     masker
         Knows the secrets.
+    bring
+        Writes a file into the sandbox: its name, its content; gives the path.
     """
 
     def __init__(
@@ -80,7 +84,9 @@ class KernelActions:
         limit: float,
         state: State,
         masker: Masker,
+        bring: Callable[[str, bytes], Awaitable[str]],
     ) -> None:
+        self._copying = KernelCopying(kernels, masker, bring)
         self._state = state
         self._masker = masker
         self._kernels = kernels
@@ -105,6 +111,11 @@ class KernelActions:
                     _require_no_task(action.code)
                     _require_idle(action.path, kernel)
                     await self._require_new_names(action, kernel)
+                case KernelCopyAction():
+                    _require_python(action.path, kernel)
+                    _require_idle(action.path, kernel)
+                    found = await self._copying.find(action, kernel)
+                    return msgspec.structs.replace(action, kernel=kernel, found=found)
                 case KernelControlAction(what="restart"):
                     lost = await self._names(kernel)
                     return msgspec.structs.replace(action, kernel=kernel, lost=lost)
@@ -134,6 +145,8 @@ class KernelActions:
             if isinstance(action, KernelControlAction):
                 return await self._control(action, kernel)
             _require_idle(action.path, kernel)
+            if isinstance(action, KernelCopyAction):
+                return await self._copying.copy(action, kernel)
             limit = action.timeout or self._limit
             return await KernelCode(self._kernels, kernel, action, limit, on_output).run()
         except KernelDied:
@@ -304,7 +317,7 @@ def _require_busy(path: str, kernel: UserKernel) -> None:
         )
 
 
-def _require_same(action: KernelCodeAction | KernelControlAction, kernel: UserKernel) -> None:
+def _require_same(action: KernelWrite, kernel: UserKernel) -> None:
     if action.kernel is None or action.kernel.id != kernel.id:
         raise Conflict(
             "kernel_changed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ..events import (
@@ -29,6 +29,7 @@ def kernel_executor(
     limit: float,
     state: State,
     masker: Masker,
+    bring: Callable[[str, bytes], Awaitable[str]],
 ) -> Executor:
     """The executor for kernels of the person's; see `KernelActions`.
 
@@ -36,7 +37,7 @@ def kernel_executor(
     ----------
     kernels
         The kernels of the server; None where there is no server.
-    notebooks, places, limit, state, masker
+    notebooks, places, limit, state, masker, bring
         As with `KernelActions`.
     """
     if kernels is None:
@@ -44,7 +45,7 @@ def kernel_executor(
     # Imports jupyter_server, which commands do without.
     from .kernel_actions import KernelActions
 
-    return KernelActions(kernels, notebooks, places, limit, state, masker)
+    return KernelActions(kernels, notebooks, places, limit, state, masker, bring)
 
 
 class _NoKernels:

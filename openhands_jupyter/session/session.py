@@ -131,7 +131,15 @@ class Session:
             actions,
             NotebookRuns(runs, actions, self._runtime, state, stream.masker, stream.blobs),
             SandboxKernel(self._runtime, stream.masker),
-            kernel_executor(kernels, notebooks, places, settings.timeout, state, stream.masker),
+            kernel_executor(
+                kernels,
+                notebooks,
+                places,
+                settings.timeout,
+                state,
+                stream.masker,
+                self._runtime.bring,
+            ),
         )
         cells = TakingBack(kept, actions.open, actions.opened, places.shown, info.id)
         self.files = SessionFiles(stream, state.files, checkpoints, cells)

@@ -36,6 +36,7 @@ export type Action =
   | KernelInspectAction
   | KernelLookAction
   | KernelControlAction
+  | KernelCopyAction
   | NotebookRunAction
   | AwaitRunAction
   | StopRunAction;
@@ -62,6 +63,7 @@ export type Observation =
   | NotebookEditObservation
   | KernelCodeObservation
   | KernelObservation
+  | KernelCopyObservation
   | NotebookRunObservation;
 
 /**
@@ -1189,6 +1191,63 @@ export interface KernelControlAction {
   lost?: string[] | null;
 }
 /**
+ * Copy a variable of a person's kernel, or a part of it, into the sandbox.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     The notebook whose kernel is meant.
+ * variable
+ *     Its name.
+ * rows
+ *     The most rows that are copied.
+ * sample
+ *     Which ones, where it has more: the first, or some at random.
+ * why
+ *     The purpose, for the person.
+ * kernel, found
+ *     The kernel and the variable, found before the person is asked.
+ */
+export interface KernelCopyAction {
+  type: 'KernelCopyAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  variable: string;
+  rows?: number;
+  sample?: 'head' | 'random';
+  why?: string;
+  kernel?: UserKernel | null;
+  found?: KernelVariable | null;
+}
+/**
+ * A variable as it was found, and what is copied of it.
+ *
+ * Attributes
+ * ----------
+ * type
+ *     Its class, such as ``pandas.DataFrame``.
+ * shape
+ *     Rows, columns and so on; empty for a single value.
+ * rows
+ *     How many of the rows are copied; 1 for a single value.
+ * format
+ *     Of the file: tables are Parquet, arrays NumPy's own, else JSON. None can hold code.
+ */
+export interface KernelVariable {
+  type: string;
+  shape?: number[];
+  rows?: number;
+  format: 'json' | 'npy' | 'parquet';
+}
+/**
  * Run cells of a notebook, in its own kernel or in the sandbox.
  *
  * Attributes
@@ -2093,6 +2152,34 @@ export interface KernelObservation {
   path?: string;
   content: string;
   known_at?: string | null;
+}
+/**
+ * What was copied of a variable; not what it holds.
+ *
+ * Attributes
+ * ----------
+ * path, variable
+ *     As with `KernelCopyAction`.
+ * copied
+ *     What it is.
+ * file
+ *     Where it is in the sandbox, until that ends.
+ * size
+ *     Bytes of the file.
+ */
+export interface KernelCopyObservation {
+  type: 'KernelCopyObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  path: string;
+  variable: string;
+  copied: KernelVariable;
+  file: string;
+  size: number;
 }
 /**
  * Where cells are that were run, or are running.

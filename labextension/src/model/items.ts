@@ -23,6 +23,8 @@ import type {
   KernelCodeAction,
   KernelCodeObservation,
   KernelControlAction,
+  KernelCopyAction,
+  KernelCopyObservation,
   KernelInspectAction,
   KernelLookAction,
   KernelObservation,
@@ -72,6 +74,7 @@ export type NotebookAction =
 export type KernelAction =
   | KernelCodeAction
   | KernelControlAction
+  | KernelCopyAction
   | KernelInspectAction
   | KernelLookAction;
 
@@ -106,6 +109,7 @@ export type Result =
   | FileWriteObservation
   | IPythonOutputObservation
   | KernelCodeObservation
+  | KernelCopyObservation
   | KernelObservation
   | NotebookEditObservation
   | NotebookObservation

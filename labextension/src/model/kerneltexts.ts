@@ -19,6 +19,14 @@ export function describeKernelAction(
       };
     case 'KernelControlAction':
       return controlText(trans, action);
+    case 'KernelCopyAction':
+      return {
+        verb: trans.__(
+          'Copy %1 to the agent from your kernel:',
+          revealOnOneLine(action.variable)
+        ),
+        object: kernelText(action.path, action.kernel)
+      };
     case 'KernelLookAction':
       return {
         verb:

@@ -68,6 +68,7 @@ export function describeAction(
       };
     case 'KernelCodeAction':
     case 'KernelControlAction':
+    case 'KernelCopyAction':
     case 'KernelInspectAction':
     case 'KernelLookAction':
       return describeKernelAction(trans, action);
@@ -264,6 +265,8 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
       return trans._n('%1 file', '%1 files', result.total ?? 0);
     case 'FileGrepObservation':
       return trans._n('%1 line found', '%1 lines found', result.total ?? 0);
+    case 'KernelCopyObservation':
+      return trans.__('Copied');
     case 'KernelObservation':
     case 'NotebookObservation':
       return trans.__('Read');

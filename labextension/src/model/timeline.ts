@@ -172,6 +172,7 @@ export class Timeline {
       case 'IPythonRunCellAction':
       case 'KernelCodeAction':
       case 'KernelControlAction':
+      case 'KernelCopyAction':
       case 'KernelInspectAction':
       case 'KernelLookAction':
       case 'NotebookCreateAction':
@@ -222,6 +223,7 @@ export class Timeline {
       case 'FileWriteObservation':
       case 'IPythonOutputObservation':
       case 'KernelCodeObservation':
+      case 'KernelCopyObservation':
       case 'KernelObservation':
       case 'NotebookEditObservation':
       case 'NotebookObservation':

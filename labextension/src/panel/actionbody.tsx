@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { textOf } from './outputs';
 import { revealOnOneLine } from '../model/inert';
 import type {
@@ -6,7 +7,9 @@ import type {
   FileGlobAction,
   FileGrepAction,
   KernelControlAction,
+  KernelCopyAction,
   KernelInspectAction,
+  KernelVariable,
   NotebookCreateAction
 } from '../model/events';
 import type { RunnableAction } from '../model/items';
@@ -99,6 +102,8 @@ export function ActionBody(props: {
       );
     case 'KernelControlAction':
       return <Controlled action={action} />;
+    case 'KernelCopyAction':
+      return <Copied action={action} />;
     case 'KernelInspectAction':
       return <Looked action={action} />;
     case 'AwaitRunAction':
@@ -214,6 +219,59 @@ function Controlled({ action }: { action: KernelControlAction }): JSX.Element {
       )}
     </>
   );
+}
+
+/**
+ * What is copied of a variable, and who then reads it.
+ */
+function Copied({ action }: { action: KernelCopyAction }): JSX.Element {
+  const { trans } = useServices();
+  const { found, sample, why } = action;
+  return (
+    <>
+      {why && <Why text={why} />}
+      {found && (
+        <p className="jp-OpenHands-quiet">
+          {revealOnOneLine(
+            `${action.variable}: ${found.type}, ${(found.shape ?? []).join(' × ')}`.replace(
+              /, $/,
+              ''
+            )
+          )}{' '}
+          {copiedRows(trans, found, sample)}
+        </p>
+      )}
+      <p className="jp-OpenHands-quiet">
+        {trans.__(
+          'The agent and its model then read these data as they are: secrets in them are not masked.'
+        )}
+      </p>
+    </>
+  );
+}
+
+/**
+ * How many rows are copied, and which ones.
+ */
+function copiedRows(
+  trans: TranslationBundle,
+  { shape = [], rows = 1 }: KernelVariable,
+  sample: KernelCopyAction['sample']
+): string {
+  if (rows === (shape[0] ?? 1)) {
+    return trans.__('All of it is copied.');
+  }
+  return sample === 'random'
+    ? trans._n(
+        '%1 row at random is copied.',
+        '%1 rows at random are copied.',
+        rows
+      )
+    : trans._n(
+        'The first %1 row is copied.',
+        'The first %1 rows are copied.',
+        rows
+      );
 }
 
 /**

@@ -359,6 +359,7 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'IPythonRunCellAction':
     case 'KernelCodeAction':
     case 'KernelControlAction':
+    case 'KernelCopyAction':
     case 'KernelInspectAction':
     case 'KernelLookAction':
     case 'NotebookRunAction':

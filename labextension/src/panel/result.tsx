@@ -8,6 +8,7 @@ import type {
   FileWriteObservation,
   IPythonOutputObservation,
   KernelCodeObservation,
+  KernelCopyObservation,
   NotebookEditObservation,
   Output,
   ShownImage
@@ -64,6 +65,7 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
       {result?.type === 'KernelCodeObservation' && (
         <KernelOutput session={session} result={result} />
       )}
+      {result?.type === 'KernelCopyObservation' && <Copied result={result} />}
       {result?.type === 'FileReadObservation' && <FileText result={result} />}
       {(result?.type === 'FileGlobObservation' ||
         result?.type === 'FileGrepObservation') && <Found result={result} />}
@@ -261,6 +263,22 @@ function FileText({ result }: { result: FileReadObservation }): JSX.Element {
         label={trans.__('What was read')}
       />
     </Fold>
+  );
+}
+
+/**
+ * Where a copied variable is now.
+ */
+function Copied({ result }: { result: KernelCopyObservation }): JSX.Element {
+  const { trans } = useServices();
+  return (
+    <p className="jp-OpenHands-quiet">
+      {trans.__(
+        'In the sandbox: %1 (%2 bytes)',
+        revealOnOneLine(result.file),
+        result.size.toLocaleString()
+      )}
+    </p>
   );
 }
 

@@ -12,11 +12,12 @@ import msgspec
 
 from ...events import KernelInspectAction
 
-Snippet = Literal["scratch", "existing", "describing", "environment"]
+Snippet = Literal["scratch", "existing", "describing", "environment", "copying"]
 
 BEFORE: dict[Snippet, tuple[str, ...]] = {
     "describing": ("kinds",),
     "environment": ("kinds",),
+    "copying": ("kinds",),
 }
 """What a module needs in its namespace."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .copies import Copies
 from .files import Files
 from .search import Search
 from .shell import Shell
@@ -33,12 +34,14 @@ class Tools:
         shell = self.shell = Shell(workspace, environ, scratch)
         files = Files(workspace)
         search = Search(workspace)
+        copies = Copies(scratch)
         self.methods: dict[str, Callable[[dict[str, Any], OnText], Any]] = {
             "shell.run": lambda p, on: shell.run(on_text=on, **p),
             "shell.stop": lambda p, on: shell.stop(),
             "file.read": lambda p, on: files.read(**p),
             "file.write": lambda p, on: files.write(**p),
             "file.edit": lambda p, on: files.edit(**p),
+            "file.bring": lambda p, on: copies.add(**p),
             "file.glob": lambda p, on: search.glob(**p),
             "file.grep": lambda p, on: search.grep(**p),
             "search.stop": lambda p, on: search.stop(),

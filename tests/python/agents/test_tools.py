@@ -23,6 +23,7 @@ from openhands_jupyter.events import (
     IPythonRunCellAction,
     KernelCodeAction,
     KernelControlAction,
+    KernelCopyAction,
     KernelInspectAction,
     KernelLookAction,
     NewCell,
@@ -55,6 +56,11 @@ CALLS = [
         "kernel",
         {"action": "restart", "kernel": "user", "path": "a.ipynb", "why": "To begin anew."},
         KernelControlAction(what="restart", whose="user", path="a.ipynb", why="To begin anew."),
+    ),
+    (
+        "copy_in",
+        {"path": "a.ipynb", "variable": "x", "rows": 10, "sample": "random", "why": "To see."},
+        KernelCopyAction(path="a.ipynb", variable="x", rows=10, sample="random", why="To see."),
     ),
     (
         "inspect",

@@ -11,6 +11,7 @@ from openhands_jupyter.events import (
     Action,
     KernelCodeAction,
     KernelControlAction,
+    KernelCopyAction,
     KernelInspectAction,
     KernelLookAction,
     Mode,
@@ -22,6 +23,7 @@ HARMLESS = KernelCodeAction(path="a.ipynb", code="rows")
 KEEPS = KernelCodeAction(path="a.ipynb", code="x = 1", keep=["x"])
 DELETES = KernelCodeAction(path="a.ipynb", code="import shutil; shutil.rmtree('data')")
 INTERRUPT = KernelControlAction(what="interrupt", whose="user", path="a.ipynb")
+COPY = KernelCopyAction(path="a.ipynb", variable="frame", rows=10)
 RESTART = KernelControlAction(what="restart", whose="user", path="a.ipynb")
 UNREADABLE = KernelCodeAction(path="a.ipynb", code="a b")
 
@@ -36,6 +38,7 @@ UNREADABLE = KernelCodeAction(path="a.ipynb", code="a b")
         (KEEPS, "Binds names of your kernel: x"),
         (DELETES, "Deletes files: data"),
         (UNREADABLE, "cannot be parsed"),
+        (COPY, "Copies your data into the sandbox"),
         (INTERRUPT, "Interrupts what your own kernel does"),
         (RESTART, "whose variables are lost"),
     ],

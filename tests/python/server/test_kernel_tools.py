@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy
+import pandas
 import pytest
 from model_server.script import call
 from model_server.server import ModelServer
@@ -25,8 +29,11 @@ from openhands_jupyter.events import (
     KernelCodeAction,
     KernelCodeObservation,
     KernelControlAction,
+    KernelCopyAction,
+    KernelCopyObservation,
     KernelInspectAction,
     KernelObservation,
+    KernelVariable,
     Masker,
     Observation,
     State,
@@ -111,9 +118,15 @@ Act = Callable[..., Awaitable[Observation]]
 
 
 @pytest.fixture
-def act(services: Services, root: Path) -> Act:
+def act(services: Services, root: Path, tmp_path: Path) -> Act:
     """Does with a kernel what was approved."""
     assert services.kernels is not None
+
+    async def bring(name: str, content: bytes) -> str:
+        path = Path(tempfile.mkdtemp(dir=tmp_path)) / name
+        path.write_bytes(content)
+        return str(path)
+
     places = NotebookPlaces(root, root / "work")
     state = State()
     actions = KernelActions(
@@ -123,10 +136,14 @@ def act(services: Services, root: Path) -> Act:
         PATIENCE,
         state,
         Masker(lambda: [SECRET]),
+        bring,
     )
 
     async def act(
-        action: Action | str, on_output: Callable[[str], None] = str, **more: Any
+        action: Action | str,
+        on_output: Callable[[str], None] = str,
+        meanwhile: Callable[[], Awaitable[object]] | None = None,
+        **more: Any,
     ) -> Observation:
         if isinstance(action, str):
             action = KernelCodeAction(path=NAME, code=action, **more)
@@ -134,6 +151,8 @@ def act(services: Services, root: Path) -> Act:
         prepared = await actions.prepare(action)
         if isinstance(prepared, Observation):
             return prepared
+        if meanwhile is not None:
+            await meanwhile()
         done = await actions.run(prepared, on_output)
         for event in (prepared, done):
             id = state.last_id + 1
@@ -159,6 +178,13 @@ async def code_of(done: Awaitable[Observation]) -> str:
     return observation.code
 
 
+LOAD = (
+    "import glob, json, tempfile\n"
+    "path, = glob.glob(tempfile.gettempdir() + '/openhands-copied-*/rows.json')\n"
+    "json.load(open(path))"
+)
+
+
 async def test_code_in_the_persons_kernel(
     person: Person, begin: Begin, model_server: ModelServer
 ) -> None:
@@ -170,6 +196,8 @@ async def test_code_in_the_persons_kernel(
         call("run_code", code="import math\nfound = [1, math.pi]"),
         call("inspect", names=["found", "gone"]),
         call("inspect", kernel="user", path=NAME),
+        call("copy_in", path=NAME, variable="rows", rows=2, why="To look."),
+        call("run_code", code=LOAD),
         DONE,
     )
     session: Session = await begin(mode="auto")
@@ -180,11 +208,18 @@ async def test_code_in_the_persons_kernel(
     assert action.risk and action.risk.level == "high"
     assert any("your own kernel" in reason for reason in action.risk.reasons)
     session.confirm(action.id, "approve")
+    waiting = await until(session, "awaiting_user_confirmation", after=waiting.id)
+    copy = session.stream.read(after=(waiting.cause or 0) - 1, limit=1)[0]
+    assert isinstance(copy, KernelCopyAction)
+    assert copy.kernel
+    assert copy.kernel.id == person.id
+    assert copy.found == KernelVariable(type="list", shape=[3], rows=2, format="json")
+    session.confirm(copy.id, "approve")
     await until(session, "finished")
     (done,) = events(session, KernelCodeObservation)
     assert isinstance(done, KernelCodeObservation)
     assert (done.ok, done.kept, done.changed, text(done)) == (True, [], [], "6")
-    refused, told, _, own, listed = results(model_server)
+    refused, told, _, own, listed, copied, loaded = results(model_server)
     assert "names_exist" in refused
     assert "rows" in refused
     assert told.startswith("<output>\n6\n</output>\n[ok, ")
@@ -193,6 +228,8 @@ async def test_code_in_the_persons_kernel(
     assert "1, 3.14159" in own
     assert "No such names: gone" in own
     assert listed == "<output>\nrows: collection list, 3\n</output>"
+    assert copied.startswith("Copied rows (list, 3), 2 rows of it, as json, 6 bytes, to /")
+    assert loaded == "<output>\n[1, 2]\n</output>\n[ok]"
     assert (await person.run("pass"))["execution_count"] == count + 1
     assert await person.value("'total' in globals(), rows") == "(False, [1, 2, 3])"
 
@@ -267,7 +304,7 @@ async def test_what_code_leaves_in_the_kernel(person: Person, act: Act) -> None:
 
 
 MINE = f"""
-import datetime, enum
+import datetime, enum, sys
 import numpy as np, pandas as pd
 called = []
 class Meta(type):
@@ -305,6 +342,70 @@ def mean(rows, /, weight=1, default=one, *more, key, other=2, **rest) -> Mine:
     "Gives the mean."
 called.clear()
 """
+
+
+def content_of(done: KernelCopyObservation) -> bytes:
+    """What was copied."""
+    return Path(done.file).read_bytes()
+
+
+async def see_what_is_copied(person: Person, act: Act) -> None:
+    """Copy what can be copied of `MINE`, and more; the rest is refused before anybody is asked."""
+    await person.run(
+        "import random\nrandom.seed(1)\nstate = random.getstate()\n"
+        "plain = frame[['day', 'price', 'name']]\nlabels = pd.Series(['a', 'b'], name='label')\n"
+        "own = frame.set_index('any')[['price']]\n"
+        "counts = {'a': [1, (2, None)], 'b': 'text', 'c': 3}\nendless = []\n"
+        "endless.append(endless)\ncalled.clear()"
+    )
+
+    async def copied(variable: str, **more: Any) -> KernelCopyObservation:
+        done = await act(KernelCopyAction(path=NAME, variable=variable, **more))
+        assert isinstance(done, KernelCopyObservation), done
+        assert len(content_of(done)) == done.size
+        return done
+
+    done = await copied("array", rows=2)
+    assert done.copied == KernelVariable(type="numpy.ndarray", shape=[3], rows=2, format="npy")
+    assert numpy.load(done.file, allow_pickle=False).tolist()[0] == 1.0
+    done = await copied("counts", rows=2)
+    assert json.loads(content_of(done)) == {"a": [1, [2, None]], "b": "text"}
+    assert (await copied("counts", rows=2, sample="random")).copied.rows == 2
+    assert await person.value("random.getstate() == state") == "True"
+
+    refused = {
+        "frame": "own_objects",
+        "own": "own_objects",
+        "objects": "own_objects",
+        "one": "not_copied",
+        "held": "not_copied",
+        "mean": "not_copied",
+        "endless": "too_large",
+        "nowhere": "no_such_name",
+    }
+    for variable, why in refused.items():
+        copy = KernelCopyAction(path=NAME, variable=variable)
+        assert (variable, await code_of(act(copy))) == (variable, why)
+    assert await person.value("called") == "[]"
+    copy = KernelCopyAction(path=NAME, variable="array")
+    assert await code_of(act(copy, meanwhile=lambda: person.run("array = array[:2]"))) == (
+        "variable_changed"
+    )
+
+    await person.run("arrow = sys.modules.get('pyarrow')\nsys.modules['pyarrow'] = None")
+    assert await code_of(act(KernelCopyAction(path=NAME, variable="plain"))) == "pyarrow_missing"
+    if find_spec("pyarrow") is None:
+        return
+    await person.run("del sys.modules['pyarrow']\nif arrow: sys.modules['pyarrow'] = arrow")
+    done = await copied("plain", rows=2)
+    assert done.copied == KernelVariable(
+        type="pandas.DataFrame", shape=[3, 3], rows=2, format="parquet"
+    )
+    table = pandas.read_parquet(done.file)
+    assert table["name"].tolist() == ["a", SECRET]
+    assert str(table["day"][0]) == "2026-01-01 00:00:00"
+    done = await copied("labels")
+    assert pandas.read_parquet(done.file)["label"].tolist() == ["a", "b"]
 
 
 async def test_variables_are_told_without_calling_the_persons_code(
@@ -351,6 +452,7 @@ async def test_variables_are_told_without_calling_the_persons_code(
     assert (await look(query="FRA")).count("\n") == 2
     assert await person.value("called") == "[]"
     assert (await person.run("pass"))["execution_count"] == count + 1
+    await see_what_is_copied(person, act)
 
     asked = await person.begin("import time\nwhile True: time.sleep(0.01)")
     known = await look("held", depth=0)
