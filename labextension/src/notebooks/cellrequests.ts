@@ -1,5 +1,3 @@
-import type { Cell } from '@jupyterlab/cells';
-import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { handOver } from '../model/handover';
 import { revealOnOneLine } from '../model/inert';
@@ -47,11 +45,12 @@ export class CellRequests {
   }
 
   /**
-   * The cell and its notebook; both may be called anything, so they are quoted.
+   * The cell and its notebook, which may be called anything, so it is quoted.
    */
   private _name({ panel, cell }: ICellPlace): [string, string] {
     const path = revealOnOneLine(this._opened.path(panel));
-    return [JSON.stringify(shortId(panel, cell)), JSON.stringify(path)];
+    const ids = panel.content.widgets.map(widget => widget.model.id);
+    return [JSON.stringify(nameOf(ids, cell.model.id)), JSON.stringify(path)];
   }
 }
 
@@ -64,12 +63,22 @@ function focus(content: PanelContent): void {
 }
 
 /**
+ * Ids as nbformat allows them; another one could be a text that is meant for the agent.
+ */
+const ID = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/**
  * Characters of an id that are enough to know a cell by, unless another one begins alike.
  */
 const SHORT = 8;
 
-function shortId({ content }: NotebookPanel, { model: { id } }: Cell): string {
+/**
+ * What the agent knows a cell by.
+ */
+export function nameOf(ids: readonly string[], id: string): string {
+  if (!ID.test(id)) {
+    return `@${ids.indexOf(id)}`;
+  }
   const short = id.slice(0, SHORT);
-  const alike = content.widgets.filter(cell => cell.model.id.startsWith(short));
-  return revealOnOneLine(alike.length > 1 ? id : short);
+  return ids.filter(other => other.startsWith(short)).length > 1 ? id : short;
 }

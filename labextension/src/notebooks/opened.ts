@@ -68,20 +68,26 @@ export class OpenedNotebooks {
    * Where a notebook is for the server: a drive of shared documents is the server's own too.
    */
   path({ context }: NotebookPanel): string {
-    const drive = this._contents.driveName(context.path);
-    return drive === '' || drive === SHARED_DRIVE
+    return this._isServers(context)
       ? this._contents.localPath(context.path)
       : context.path;
   }
 
   /**
-   * All that is open.
+   * All that is open of the server's own. A path on another drive would be taken there for one of
+   * the server's, which may be in a folder in which an agent works.
    */
   describe(): IOpenNotebook[] {
     const contexts = new Set<Context>();
     return this._views()
+      .filter(({ context }) => this._isServers(context))
       .filter(({ context }) => !contexts.has(context) && contexts.add(context))
       .map(panel => describeNotebook(this.path(panel), panel));
+  }
+
+  private _isServers({ path }: Context): boolean {
+    const drive = this._contents.driveName(path);
+    return drive === '' || drive === SHARED_DRIVE;
   }
 
   private _views(): NotebookPanel[] {
