@@ -7,6 +7,7 @@ import type {
 } from '@jupyterlab/notebook';
 import type { Contents } from '@jupyterlab/services';
 import { Token } from '@lumino/coreutils';
+import { MessageLoop } from '@lumino/messaging';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import type { IOpenNotebook } from './frames';
@@ -42,7 +43,7 @@ export class OpenedNotebooks {
   }
 
   /**
-   * Emitted when `describe` may answer something else.
+   * Emitted when `describe` answers something else, or is about to.
    */
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -116,6 +117,13 @@ export class OpenedNotebooks {
       sessionContext.statusChanged
     ];
     signals.forEach(signal => signal.connect(this._tell));
+    // The tracker knows nothing of what is no notebook and comes in front of one.
+    MessageLoop.installMessageHook(panel, (_, { type }) => {
+      if (type === 'after-show' || type === 'after-hide') {
+        this._tell();
+      }
+      return true;
+    });
     const followInput = (): void => {
       sessionContext.session?.pendingInput.connect(this._tell);
     };
