@@ -161,7 +161,7 @@ def open_tab(
         tab = Tab(path, content)
         url = f"ws://{address}/tabs?tab=tab-of-the-test"
         connection = await websocket_connect(HTTPRequest(url, headers=jp_auth_header))
-        announced = {"type": "notebooks", "notebooks": [tab.state()]}
+        announced = {"type": "notebooks", "notebooks": [tab.state()], "opens": True}
         connection.write_message(json.dumps(announced))
 
         async def serve() -> None:

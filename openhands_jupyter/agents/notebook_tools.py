@@ -183,6 +183,13 @@ class NbCreate(Gated, kw_only=True):
         str, Meta(description="Name of the kernel; empty for the server's Python.")
     ] = ""
     cells: list[NewCell] = []
+    open: Annotated[
+        bool,
+        Meta(
+            description="Whether to open it in the user's JupyterLab as well, behind what they "
+            "look at."
+        ),
+    ] = False
 
 
 class NbSave(Gated, kw_only=True):

@@ -248,6 +248,9 @@ class NotebookCreateAction(Action, frozen=True, kw_only=True, tag=True):
         Name of its kernel; empty for the server's usual Python.
     cells
         What it holds.
+    open
+        Whether it is opened in the person's JupyterLab too, behind what they look at, without a
+        kernel: one of theirs would load what an agent has put beside the notebook.
     """
 
     runnable: ClassVar[bool] = True
@@ -255,6 +258,7 @@ class NotebookCreateAction(Action, frozen=True, kw_only=True, tag=True):
     path: str
     kernel: str = ""
     cells: list[NewCell] = []
+    open: bool = False
 
 
 class NotebookSaveAction(Action, frozen=True, kw_only=True, tag=True):

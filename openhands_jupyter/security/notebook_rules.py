@@ -29,6 +29,8 @@ def check_notebook(scene: Scene, action: NotebookRead | NotebookWrite) -> None:
     match action:
         case NotebookCreateAction():
             _write(scene, path)
+            if action.open:
+                scene.add("medium", "Opens it in your JupyterLab, behind what you look at", path)
         case NotebookSaveAction():
             _write(scene, path)
             if is_open(action):

@@ -35,7 +35,7 @@ from ..events.blobs import BlobStore
 from ..events.notebooks import NotebookRead, NotebookWrite
 from ..notebooks.cells import Cell, new_cell, with_newlines
 from ..notebooks.changes import Change, InsertCell
-from ..notebooks.delivery.document import Document, Snapshot
+from ..notebooks.delivery.document import Document, OutcomeUnknown, Snapshot
 from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.editing.readings import Readings
 from ..notebooks.provenance import KEY, Provenance
@@ -334,12 +334,25 @@ class NotebookActions:
             )
         revs = "".join(f"\n{cell['id']}: rev {cell_rev(cell)}" for cell in cells)
         nb_rev = notebook_rev(cells)
+        opened = await self._show(path) if action.open else ""
         return NotebookEditObservation(
             path=action.path,
             delivery="disk",
             nb_rev=nb_rev,
             cells=edits,
-            content=f"Made {action.path}; nb_rev {nb_rev}.{revs}",
+            content=f"Made {action.path}; nb_rev {nb_rev}.{revs}{opened}",
+        )
+
+    async def _show(self, path: str) -> str:
+        """Have a notebook opened for the person; what the agent is told of it."""
+        try:
+            await self._notebooks().tabs.show(path)
+        except OutcomeUnknown:
+            return "\nNobody knows whether it was opened in JupyterLab."
+        except OpenHandsError as error:
+            return f"\nIt was not opened in JupyterLab: {error.message}"
+        return (
+            "\nIt is open in the person's JupyterLab, behind what they look at, without a kernel."
         )
 
     async def _keep_made(self, action: NotebookCreateAction, cells: Sequence[Cell]) -> None:

@@ -36,12 +36,20 @@ class DoorHandler(APIHandler):
         self.finish(msgspec.json.encode(answer))
 
     async def _do(
-        self, what: str, path: str = "", change: object = None, case: str = "", **tabs: float
+        self,
+        what: str,
+        path: str = "",
+        change: object = None,
+        case: str = "",
+        whole: list[str] | None = None,
+        **tabs: float,
     ) -> Any:
         notebooks: Notebooks = self.settings["openhands"].notebooks
         match what:
             case "opened":
                 return notebooks.open_in_browser()
+            case "show":
+                return await notebooks.tabs.show(path)
             case "patience":
                 for name, seconds in tabs.items():
                     setattr(notebooks.tabs, name, seconds)
@@ -67,7 +75,7 @@ class DoorHandler(APIHandler):
         document = await notebooks.open(path)
         match what:
             case "read":
-                return await document.read()
+                return await document.read(whole)
             case "change":
                 return await document.change(msgspec.convert(change, Change))
             case "save":

@@ -96,13 +96,22 @@ class Notebooks:
         """What the server knows to be open, by path."""
         return {notebook["path"]: notebook for notebook in self.ask("opened")}
 
+    def sessions(self) -> list[dict[str, Any]]:
+        """The notebooks that have a kernel."""
+        request = Request(
+            f"{self.lab.url}/api/sessions", headers={"Authorization": f"token {TOKEN}"}
+        )
+        with urlopen(request, timeout=ANSWERED_WITHIN) as response:
+            found: list[dict[str, Any]] = json.loads(response.read())
+        return found
+
     def ask(self, what: str, path: str = "", **more: Any) -> Any:
         """Have the server do something with a notebook; an error is ``{"error": code}``."""
         return self._post("openhands-test/notebooks", {"what": what, "path": path, **more})
 
-    def read(self, path: str) -> Any:
+    def read(self, path: str, whole: list[str] | None = None) -> Any:
         """What the server reads of a notebook."""
-        return self.ask("read", path)
+        return self.ask("read", path, whole=whole)
 
     def change(self, path: str, *steps: dict[str, Any]) -> Any:
         """Have the server change a notebook."""

@@ -80,6 +80,20 @@ def test_a_person_and_the_agent_in_one_notebook(notebooks: Notebooks, lab: LabSe
     expect(cell.locator(".jp-InputPrompt")).to_have_text("[3]:")
     assert notebooks.content(PATH)["cells"][0]["source"] == FIRST["source"]
 
+    # Another one comes behind it, without a kernel, and takes nothing from the person.
+    notebooks.write("behind.ipynb", USUAL)
+    kernels = len(notebooks.sessions())
+    assert notebooks.ask("show", "behind.ipynb") is None
+    behind = notebooks.opened()["behind.ipynb"]
+    assert (behind["visible"], behind.get("kernel")) == (False, None)
+    assert notebooks.opened()[PATH]["visible"]
+    page.keyboard.type("2")
+    whole = whole.replace("15", "125")
+    notebooks.wait_for(lambda: notebooks.read(PATH)["cells"][0]["source"] == whole)
+    assert len(notebooks.sessions()) == kernels
+    page.keyboard.press("Backspace")
+    notebooks.close("behind.ipynb")
+
     # Out of sight it is the same notebook, and seen twice it is one.
     notebooks.execute("launcher:create")
     notebooks.wait_for(lambda: not notebooks.opened()[PATH]["visible"])

@@ -936,6 +936,9 @@ export interface CellEdit {
  *     Name of its kernel; empty for the server's usual Python.
  * cells
  *     What it holds.
+ * open
+ *     Whether it is opened in the person's JupyterLab too, behind what they look at, without a
+ *     kernel: one of theirs would load what an agent has put beside the notebook.
  */
 export interface NotebookCreateAction {
   type: 'NotebookCreateAction';
@@ -951,6 +954,7 @@ export interface NotebookCreateAction {
   path: string;
   kernel?: string;
   cells?: NewCell[];
+  open?: boolean;
 }
 /**
  * A cell of a notebook that is to be made.

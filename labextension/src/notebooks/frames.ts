@@ -32,6 +32,7 @@ export type Request = { id: string; path: string } & (
   | { method: 'read'; whole: string[] | null }
   | { method: 'change'; change: IChange }
   | { method: 'save' }
+  | { method: 'open' }
   | { method: 'run'; cell: string; rev: string; source: string }
   | { method: 'landed'; messages: string[] }
   | { method: 'unknown'; name: string }
@@ -50,7 +51,8 @@ export class Refusal extends Error {
       | 'not_known'
       | 'no_kernel'
       | 'pending_input'
-      | 'not_run',
+      | 'not_run'
+      | 'not_opened',
     message: string
   ) {
     super(message);
@@ -79,6 +81,7 @@ export function parseRequest(data: unknown): Request | null {
   switch (method) {
     case 'read':
       return { id, path, method, whole: (whole ?? null) as string[] | null };
+    case 'open':
     case 'save':
       return { id, path, method };
     case 'change':

@@ -2,6 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
+import { ILabShell } from '@jupyterlab/application';
 import {
   INotebookCellExecutor,
   INotebookTracker,
@@ -35,14 +36,16 @@ export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
     INotebookTracker,
     INotebookWidgetFactory,
     INotebookCellExecutor,
-    ITranslator
+    ITranslator,
+    ILabShell
   ],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker | null,
     factory: NotebookWidgetFactory.IFactory | null,
     chosen: INotebookCellExecutor | null,
-    translator: ITranslator | null
+    translator: ITranslator | null,
+    labShell: ILabShell | null
   ) => {
     if (!tracker) {
       return null;
@@ -57,7 +60,12 @@ export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
     addMarks(app, tracker, trans);
     let requests: Promise<Requests> | null = null;
     const announce = (): void => {
-      const frame = { type: 'notebooks', notebooks: opened.describe() };
+      const frame = {
+        type: 'notebooks',
+        notebooks: opened.describe(),
+        // Notebook 7 has a page for each notebook.
+        opens: labShell !== null
+      };
       socket.send(JSON.stringify(frame));
     };
     const socket = new TabSocket(serverSettings, {
@@ -65,10 +73,17 @@ export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
       onMessage: data => {
         requests ??= Promise.all([
           import('./requests'),
-          import('./running')
+          import('./running'),
+          import('./behind')
         ]).then(
-          ([{ Requests }, { CellRunner }]) =>
-            new Requests(opened, contents, provider, new CellRunner(executor)),
+          ([{ Requests }, { CellRunner }, { openBehind }]) =>
+            new Requests(
+              opened,
+              contents,
+              provider,
+              new CellRunner(executor),
+              path => openBehind(app.commands, opened, path).then(announce)
+            ),
           (error: unknown) => {
             // What could not be loaded now may be had for the next request.
             requests = null;

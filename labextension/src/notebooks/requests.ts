@@ -28,12 +28,15 @@ export class Requests {
    * @param _provider Tells who provides the contents of notebooks, if it is not their file.
    *
    * @param _runner Runs their cells.
+   *
+   * @param _openBehind Opens a notebook behind what the person looks at.
    */
   constructor(
     private readonly _opened: OpenedNotebooks,
     private readonly _contents: Contents.IManager,
     private readonly _provider: () => string | undefined,
-    private readonly _runner: CellRunner
+    private readonly _runner: CellRunner,
+    private readonly _openBehind: (path: string) => Promise<void>
   ) {}
 
   /**
@@ -66,6 +69,10 @@ export class Requests {
   }
 
   private async _do(request: Request): Promise<unknown> {
+    if (request.method === 'open') {
+      await this._openBehind(request.path);
+      return null;
+    }
     const panel = this._opened.find(request.path);
     if (!panel) {
       throw new Refusal('not_open', 'This notebook is not open here.');

@@ -39,9 +39,10 @@ Send = Callable[[bytes], None]
 
 
 class Announcement(msgspec.Struct, frozen=True, tag="notebooks"):
-    """All notebooks that a tab has open now."""
+    """All notebooks that a tab has open now, and whether it can open more behind them."""
 
     notebooks: list[OpenNotebook]
+    opens: bool = False
 
 
 class Part(msgspec.Struct, frozen=True, tag="part"):
@@ -94,6 +95,7 @@ class Tab:
         self.id = id
         self.number = number
         self.notebooks: dict[str, OpenNotebook] = {}
+        self.opens = False
         self.send: Send | None = None
         self.requests: dict[str, _Request] = {}
         self.settled = asyncio.Event()
@@ -154,7 +156,8 @@ class Tabs:
             When it is nothing that a tab may send.
         """
         match _decode(frame):
-            case Announcement(notebooks=notebooks):
+            case Announcement(notebooks=notebooks, opens=opens):
+                tab.opens = opens
                 tab.notebooks = {notebook.path: notebook for notebook in notebooks}
                 tab.settled.set()
             case Part(id=id, text=text) if request := tab.requests.get(id):
@@ -214,7 +217,34 @@ class Tabs:
         tabs = self._with(path)
         if not tabs:
             raise _closed(path)
-        tab, request = tabs[-1], _Request(method, {"path": path, **params})
+        return await self._ask(tabs[-1], path, method, within, **params)
+
+    async def show(self, path: str) -> None:
+        """Have a JupyterLab open a notebook, behind what its person looks at, without a kernel.
+
+        Raises
+        ------
+        Conflict
+            When no JupyterLab is connected.
+        OpenHandsError
+            When it was not opened, or nobody knows.
+        """
+        tabs = [tab for tab in self._tabs.values() if tab.send and tab.opens]
+        if not tabs:
+            raise Conflict("no_jupyterlab", "The person has no JupyterLab open.")
+        shown = {tab.id: any(n.visible for n in tab.notebooks.values()) for tab in tabs}
+        tab = max(tabs, key=lambda tab: (shown[tab.id], tab.number))
+        await self._ask(tab, path, "open")
+
+    async def _ask(
+        self,
+        tab: Tab,
+        path: str,
+        method: str,
+        within: float | None = None,
+        **params: Any,
+    ) -> Raw:
+        request = _Request(method, {"path": path, **params})
         tab.requests[request.id] = request
         assert tab.send
         tab.send(request.frame)

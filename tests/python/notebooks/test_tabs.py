@@ -304,3 +304,13 @@ async def test_a_server_that_ends_leaves_nobody_waiting(
     notebooks.close()
     with pytest.raises(OutcomeUnknown):
         await changing
+
+
+async def test_a_notebook_is_only_opened_where_one_can_be_opened_behind_others(
+    connect: Connect, notebooks: Notebooks
+) -> None:
+    # As Notebook 7 says it.
+    await opened(connect, notebooks)
+    with pytest.raises(Conflict) as caught:
+        await notebooks.tabs.show("new.ipynb")
+    assert caught.value.code == "no_jupyterlab"

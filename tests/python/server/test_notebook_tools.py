@@ -34,6 +34,7 @@ from openhands_jupyter.events import (
     CellDecision,
     CellEdit,
     ErrorObservation,
+    NotebookCreateAction,
     NotebookEditAction,
     NotebookEditObservation,
     NotebookObservation,
@@ -519,12 +520,21 @@ async def test_searching_and_reading_on(
     assert "output_not_found" in missing
 
 
-async def test_a_notebook_is_made_once(begin: Begin, root: Path, model_server: ModelServer) -> None:
+async def test_a_notebook_is_made_once(
+    begin: Begin, open_tab: OpenTab, root: Path, model_server: ModelServer
+) -> None:
     cells = [{"type": "markdown", "source": "# New"}, {"type": "code", "source": "x = 1"}]
-    make = call("nb_create", path="new.ipynb", cells=cells)
+    make = call("nb_create", path="new.ipynb", cells=cells, open=True)
     model_server.play(make, make, call("nb_create", path="../new.ipynb"), DONE)
-    session = await begin()
-    await until(session, "finished")
+    async with open_tab(PATH, USUAL) as tab:
+        session = await begin()
+        await until(session, "finished")
+    # What was not made is not opened.
+    assert tab.asked == ["open"]
+    assert "It is open in the person's JupyterLab, behind" in results(model_server)[0]
+    (action, *_) = events(session, NotebookCreateAction)
+    assert action.risk is not None
+    assert any(reason.startswith("Opens it in your JupyterLab") for reason in action.risk.reasons)
     made = saved(root / "work" / "new.ipynb")
     assert ["".join(cell["source"]) for cell in made["cells"]] == ["# New", "x = 1"]
     assert made["metadata"]["kernelspec"]["name"] == "python3"

@@ -15,6 +15,7 @@ describe('parseRequest', () => {
     const request = { id: 'a', path: 'n.ipynb' };
     expect(ask('read')).toEqual({ ...request, method: 'read', whole: null });
     expect(ask('save')).toEqual({ ...request, method: 'save' });
+    expect(ask('open')).toEqual({ ...request, method: 'open' });
     expect(ask('change')).toEqual({ ...request, method: 'change', change });
     expect(ask('fly')).toEqual({ ...request, method: 'unknown', name: 'fly' });
   });

@@ -48,7 +48,8 @@ function world(): IWorld {
           : Promise.reject(new Error('404'))
     } as unknown as Contents.IManager,
     () => undefined,
-    new CellRunner({ runCell: () => Promise.resolve(true) })
+    new CellRunner({ runCell: () => Promise.resolve(true) }),
+    () => Promise.resolve()
   );
   return made;
 }
