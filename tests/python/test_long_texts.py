@@ -14,8 +14,8 @@ import pytest
 from openhands_jupyter import ipython_code
 from openhands_jupyter.llm.tour.tasks import task_for
 from openhands_jupyter.notebooks.cleanroom.comparing import comparable
-from openhands_jupyter.notebooks.running import driving
 from openhands_jupyter.notebooks.running.listening import _continued
+from openhands_jupyter.notebooks.running.planning import starts_agent
 from openhands_jupyter.runtime.executed_later import difference
 
 LENGTH = 20_000
@@ -49,7 +49,7 @@ def configured(tmp_path: Path) -> Callable[[str], object]:
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_time_grows_with_the_length_alone(piece: str, configured: Callable[[str], object]) -> None:
-    finders = (ipython_code._ESCAPE.findall, driving._STARTS_AGENT.findall)
+    finders = (ipython_code._ESCAPE.findall, starts_agent)
     for look in (*finders, compared, printed, task_for, configured):
         short, long = (processor_time(look, piece, LENGTH * times) for times in (1, 4))
         assert long < 8 * short + NOTHING, look
