@@ -69,6 +69,7 @@ from .masking import Masker
 from .notebook_runs import (
     AwaitRunAction,
     CellResult,
+    NameChanges,
     NotebookRunAction,
     NotebookRunObservation,
     StopRunAction,
@@ -190,6 +191,7 @@ __all__ = [
     "Mode",
     "ModelCall",
     "ModelUsageObservation",
+    "NameChanges",
     "NetworkAccess",
     "NetworkAccessAction",
     "NetworkRefusal",

@@ -153,6 +153,23 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     outputs: list[Output] = []
 
 
+class NameChanges(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Names of a kernel that stand for something else after a run than before.
+
+    Attributes
+    ----------
+    changed
+        Those whose object is seen to be another one, or to hold something else: at least these.
+    left_out
+        How many more there are.
+    """
+
+    new: list[str] = []
+    changed: list[str] = []
+    deleted: list[str] = []
+    left_out: int = 0
+
+
 class NotebookRunObservation(Observation, frozen=True, kw_only=True, tag=True):
     """Where cells are that were run, or are running.
 
@@ -172,6 +189,8 @@ class NotebookRunObservation(Observation, frozen=True, kw_only=True, tag=True):
         In the order in which they are run.
     problem
         What went wrong otherwise than in a cell.
+    names
+        What became of the kernel's names, once the run has ended; None where that is not known.
     content
         What the model is told, without the outputs of a run in the sandbox.
     images
@@ -185,6 +204,7 @@ class NotebookRunObservation(Observation, frozen=True, kw_only=True, tag=True):
     kernel_name: str = ""
     cells: list[CellResult] = []
     problem: str = ""
+    names: NameChanges | None = None
     content: str = ""
     images: list[ShownImage] = []
 

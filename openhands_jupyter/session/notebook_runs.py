@@ -227,6 +227,7 @@ class NotebookRuns:
             kernel_name=kernel,
             cells=results,
             problem=run.problem or "",
+            names=run.names,
             content=shown.text,
             images=images,
         )

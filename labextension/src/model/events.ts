@@ -2204,6 +2204,8 @@ export interface KernelCopyObservation {
  *     In the order in which they are run.
  * problem
  *     What went wrong otherwise than in a cell.
+ * names
+ *     What became of the kernel's names, once the run has ended; None where that is not known.
  * content
  *     What the model is told, without the outputs of a run in the sandbox.
  * images
@@ -2233,6 +2235,7 @@ export interface NotebookRunObservation {
   kernel_name?: string;
   cells?: CellResult[];
   problem?: string;
+  names?: NameChanges | null;
   content?: string;
   images?: ShownImage[];
 }
@@ -2264,4 +2267,20 @@ export interface CellResult {
   execution_count?: number | null;
   seconds?: number | null;
   outputs?: Output[];
+}
+/**
+ * Names of a kernel that stand for something else after a run than before.
+ *
+ * Attributes
+ * ----------
+ * changed
+ *     Those whose object is seen to be another one, or to hold something else: at least these.
+ * left_out
+ *     How many more there are.
+ */
+export interface NameChanges {
+  new?: string[];
+  changed?: string[];
+  deleted?: string[];
+  left_out?: number;
 }

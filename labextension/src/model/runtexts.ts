@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type {
   AwaitRunAction,
   CellResult,
+  NameChanges,
   NotebookRunAction,
   NotebookRunObservation,
   StopRunAction,
@@ -109,6 +110,25 @@ export function cellResultText(
   return [statusText(trans, cell.status), count, seconds]
     .filter(text => text)
     .join(' ');
+}
+
+/**
+ * Say which names of the kernel a run has changed; empty where none is known to be.
+ */
+export function nameChangesText(
+  trans: TranslationBundle,
+  { new: made = [], changed = [], deleted = [], left_out = 0 }: NameChanges
+): string {
+  const list = (names: readonly string[]): string =>
+    names.map(name => revealOnOneLine(name)).join(', ');
+  return [
+    made.length && trans.__('new: %1', list(made)),
+    changed.length && trans.__('changed: %1', list(changed)),
+    deleted.length && trans.__('deleted: %1', list(deleted)),
+    left_out && trans.__('and %1 more', left_out)
+  ]
+    .filter(text => text)
+    .join('; ');
 }
 
 function statusText(

@@ -3,7 +3,7 @@ import type {
   NotebookRunObservation
 } from '../model/events';
 import { revealOnOneLine } from '../model/inert';
-import { cellResultText, kernelText } from '../model/runtexts';
+import { cellResultText, kernelText, nameChangesText } from '../model/runtexts';
 import { ShowCell, Why } from './celledits';
 import { Code } from './code';
 import { Fold } from './fold';
@@ -72,6 +72,7 @@ export function CellResults(props: {
 }): JSX.Element {
   const { session, result } = props;
   const { trans } = useServices();
+  const names = result.names ? nameChangesText(trans, result.names) : '';
   return (
     <>
       <ul
@@ -94,6 +95,11 @@ export function CellResults(props: {
           </li>
         ))}
       </ul>
+      {names && (
+        <p className="jp-OpenHands-why jp-OpenHands-quiet">
+          {trans.__('Names, at least: %1', names)}
+        </p>
+      )}
       {result.problem && (
         <p className="jp-OpenHands-error">{revealOnOneLine(result.problem)}</p>
       )}

@@ -12,12 +12,13 @@ import msgspec
 
 from ...events import KernelInspectAction
 
-Snippet = Literal["scratch", "existing", "describing", "environment", "copying"]
+Snippet = Literal["scratch", "existing", "describing", "environment", "copying", "bindings"]
 
 BEFORE: dict[Snippet, tuple[str, ...]] = {
     "describing": ("kinds",),
     "environment": ("kinds",),
     "copying": ("kinds",),
+    "bindings": ("kinds",),
 }
 """What a module needs in its namespace."""
 

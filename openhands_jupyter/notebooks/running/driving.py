@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from logging import Logger
 from weakref import WeakValueDictionary
 
@@ -21,6 +21,7 @@ from ..delivery.tabs import TabDocument, no_kernel
 from ..revisions import cell_rev
 from .kernels import Attachment, KernelDied, Kernels
 from .listening import Execution, Listener
+from .name_changes import NotKnown, compare, looks_of
 from .planning import may_fail, refuse_task
 from .runs import REMEMBERED, CellRun, CellToRun, Run
 from .writing_back import WritingBack
@@ -203,7 +204,10 @@ class Driver:
             try:
                 with suppress(KernelDied):
                     kernel = await self._kernels.attach(run.kernel)
-                    async with self._listener(kernel, writing) as listener:
+                    async with (
+                        self._listener(kernel, writing) as listener,
+                        self._names_compared(kernel, run.kernel),
+                    ):
                         state = await self._run_all(listener)
             except OpenHandsError:
                 await self._keep_what_tabs_have_not(writing)
@@ -237,6 +241,27 @@ class Driver:
                 f"{self._run.path} has another kernel now, so nothing was run.",
                 "Run the cells again.",
             )
+
+    @asynccontextmanager
+    async def _names_compared(self, kernel: Attachment, id: str) -> AsyncIterator[None]:
+        """Note what became of the kernel's names meanwhile."""
+        run = self._run
+        before: dict[str, str] | None = None
+        try:
+            before = await looks_of(self._kernels, kernel, id)
+        except NotKnown as why:
+            run.names_problem = str(why)
+        yield
+        if before is None:
+            return
+        if run.stopping:
+            # Whoever stops it waits for the end.
+            run.names_problem = "the run was stopped"
+            return
+        try:
+            run.names = compare(before, await looks_of(self._kernels, kernel, id))
+        except NotKnown as why:
+            run.names_problem = str(why)
 
     def _listener(self, kernel: Attachment, writing: WritingBack) -> Listener:
         def note(cell: CellRun) -> None:

@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgspec
 
 from ...events import UserKernel
-from ...events.notebook_runs import CellStatus, RunState
+from ...events.notebook_runs import CellStatus, NameChanges, RunState
 from ..changes import CellMismatch
 
 REMEMBERED = 20
@@ -115,6 +115,10 @@ class Run:
         What went wrong otherwise than in a cell, for people.
     mismatch
         Cells that were not as expected, and so were not run.
+    names
+        What became of the kernel's names; None until it has ended, and where that is not known.
+    names_problem
+        Why that is not known, for people.
     """
 
     def __init__(
@@ -134,6 +138,8 @@ class Run:
         self.prompt: str | None = None
         self.problem: str | None = None
         self.mismatch: list[CellMismatch] = []
+        self.names: NameChanges | None = None
+        self.names_problem = ""
         self.stopping = False
         self.stop_asked = asyncio.Event()
         self._moved = asyncio.Event()

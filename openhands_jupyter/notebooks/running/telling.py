@@ -61,6 +61,8 @@ def run_text(
     news = [result for result in results if result.id not in told]
     lines = [f"Run {run.id} in the person's kernel{named}: {run.state}.", *cell_lines(news)]
     lines += _hints(run, masker)
+    if run.ended:
+        lines += _names(run, masker)
     if run.problem:
         lines.append(masker.text(run.problem))
     fresh = [cell for cell in run.cells if cell.id not in told]
@@ -96,6 +98,23 @@ def _hints(run: Run, masker: Masker) -> Iterator[str]:
         yield _HINTS[run.state]
     if not run.ended:
         yield f"Go on with await_run or stop_run, run_id {run.id}."
+
+
+def _names(run: Run, masker: Masker) -> Iterator[str]:
+    """What became of the kernel's names, which the code has chosen."""
+    if run.names is None:
+        if run.names_problem:
+            yield f"Which names of the kernel have changed is not known: {run.names_problem}."
+        return
+    kinds = {"new": run.names.new, "changed": run.names.changed, "deleted": run.names.deleted}
+    told = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
+    if run.names.left_out:
+        told.append(f"and {run.names.left_out} more")
+    if not told:
+        yield "No name of the kernel was seen to change."
+        return
+    yield "Names of the kernel, at least (what an object holds may change unseen):"
+    yield as_data(masker.text("\n".join(told))).rstrip()
 
 
 def _outputs(cell: CellRun) -> list[dict[str, object]]:

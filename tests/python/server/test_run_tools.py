@@ -30,6 +30,7 @@ from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.events import (
     ErrorObservation,
+    NameChanges,
     NotebookRunAction,
     NotebookRunObservation,
 )
@@ -40,9 +41,10 @@ __all__ = ["begin", "file", "home", "root"]
 
 pytestmark = pytest.mark.sandbox
 
-LOAD = code("load-cell", "prices = [1, 2, 3]")
+LOAD = code("load-cell", "prices = [1, 2, 3]\nextra = []\nspare = 1")
 TOTAL = code("total-cell", f"total = sum(prices)\nprint('total', total, '{SECRET}')")
 FAILS = code("fails-cell", "import nowhere_at_all")
+SHORTER = "prices = [5]\nextra.append(7)\ndel spare"
 AFTER = code("after-cell", "after = total + 1\nafter")
 NOTES = text("notes-cell", "# Prices")
 CELLS = notebook(LOAD, NOTES, TOTAL, FAILS, AFTER)
@@ -91,7 +93,7 @@ async def test_cells_are_run_in_the_persons_kernel_after_they_are_seen(
     begin: Begin, services: Services, file: Path, model_server: ModelServer
 ) -> None:
     write(file, CELLS)
-    newer = {"op": "replace", "id": "load-cell", "expect_rev": rev(LOAD), "source": "prices = [5]"}
+    newer = {"op": "replace", "id": "load-cell", "expect_rev": rev(LOAD), "source": SHORTER}
     model_server.play(
         READ,
         run_cells(cells=["load", "@2"], why="To see the total."),
@@ -127,7 +129,9 @@ async def test_cells_are_run_in_the_persons_kernel_after_they_are_seen(
     told = results(model_server)[-1]
     assert "@2 total-cell: done [2]" in told
     assert "total 6 <secret_hidden>" in told and SECRET not in told
-    assert told.count("<output>") == 1
+    assert told.count("<output>") == 2
+    assert done.names == NameChanges(new=["extra", "prices", "spare", "total"])
+    assert "<output>\nnew: extra, prices, spare, total\n</output>" in told
     assert printed(file, "total-cell") == f"total 6 {SECRET}\n"
 
     # A cell that fails is the last; of those above, the text is left out.
@@ -136,6 +140,8 @@ async def test_cells_are_run_in_the_persons_kernel_after_they_are_seen(
     session.confirm(action.id, "approve")
     action = await asked(session, after=action.id)
     assert answers(session)[-1].state == "error"
+    # The total is the same number again.
+    assert answers(session)[-1].names == NameChanges(changed=["extra", "prices"])
     assert "nowhere_at_all" in results(model_server)[-1]
     assert printed(file, "fails-cell") == "ModuleNotFoundError"
 
@@ -147,6 +153,8 @@ async def test_cells_are_run_in_the_persons_kernel_after_they_are_seen(
     session.confirm(action.id, "approve")
     await until(session, "finished")
     assert printed(file, "after-cell") == "6"
+    changed = ["after", "extra", "prices", "total"]
+    assert answers(session)[-1].names == NameChanges(changed=changed, deleted=["spare"])
     assert errors(session) == ["nothing_to_run"]
     assert "No cell is stale" in results(model_server)[-1]
     # To be run a cell need not be another one: what was read is still known.
@@ -249,6 +257,9 @@ async def test_a_long_run_is_waited_for_watched_and_stopped(
     await until(session, "finished", after=id)
     assert [a.state for a in answers(session)] == ["running", "done"]
     assert "begun\nended" in results(model_server)[-1]
+    # What became of the names is told with the end.
+    before, after = (answer.names for answer in answers(session))
+    assert before is None and after is not None and after.new
     (root / "work" / ON).unlink()
 
     # Another session has no hand in it, and what the person stops is interrupted.
@@ -267,6 +278,7 @@ async def test_a_long_run_is_waited_for_watched_and_stopped(
     assert stopped.cause == action.id
     assert stopped.state == "interrupted"
     assert [cell.status for cell in stopped.cells] == ["interrupted", "not_run"]
+    assert "not known: the run was stopped" in stopped.content
 
     # Nobody can answer what a cell asks without a tab; the agent ends it.
     model_server.play(run_cells(cells=["asks-cell"], wait_s=60), DONE)

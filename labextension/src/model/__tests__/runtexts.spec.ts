@@ -3,6 +3,7 @@ import {
   cellResultText,
   describeRunAction,
   kernelText,
+  nameChangesText,
   runStateText
 } from '../runtexts';
 import { succeeded } from '../texts';
@@ -58,6 +59,18 @@ describe('runStateText and succeeded', () => {
     };
     expect(runStateText(trans, result)).toBe(text);
     expect(succeeded(result)).toBe(fine);
+  });
+});
+
+describe('nameChangesText', () => {
+  it('lists what is known, on one line', () => {
+    expect(
+      nameChangesText(trans, { new: ['a\u202e', 'b'], deleted: ['c'] })
+    ).toBe('new: a⟨U+202E⟩, b; deleted: c');
+    expect(nameChangesText(trans, { changed: ['a'], left_out: 2 })).toBe(
+      'changed: a; and 2 more'
+    );
+    expect(nameChangesText(trans, {})).toBe('');
   });
 });
 

@@ -1,0 +1,78 @@
+"""Which names of a kernel stand for something else after a run than before."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Set
+
+import msgspec
+
+from ...events.notebook_runs import NameChanges
+from ..in_kernel.asking import NoAnswer, ask
+from .kernels import Attachment, Kernels
+
+ANSWERS_WITHIN = 5.0
+"""Seconds that an idle kernel has for an answer."""
+
+SETTLES_WITHIN = 1.0
+LOOKED_AFTER = 0.05
+"""Seconds that a kernel has to get idle, and after which it is looked at again."""
+
+MOST = 40
+"""Names that are told of each kind."""
+
+
+class NotKnown(Exception):
+    """What the names stand for is not known; it says why."""
+
+
+async def looks_of(kernels: Kernels, kernel: Attachment, id: str) -> dict[str, str]:
+    """What each name stands for, as `in_kernel.bindings` tells it.
+
+    Parameters
+    ----------
+    kernels
+        The kernels of the server.
+    kernel, id
+        One of them.
+
+    Raises
+    ------
+    NotKnown
+        When the kernel is busy, or none of Python's, or does not answer as it should.
+    """
+    until = time.monotonic() + SETTLES_WITHIN
+    while True:
+        found = await kernels.look(id)
+        if found is None:
+            raise NotKnown("the kernel is gone")
+        if found.language != "python":
+            raise NotKnown("the kernel is none of Python's")
+        # One that was never used calls itself `starting`.
+        if found.state != "busy":
+            break
+        if time.monotonic() > until:
+            raise NotKnown("the kernel was busy with something else")
+        await asyncio.sleep(LOOKED_AFTER)
+    try:
+        told = await ask(kernel, "bindings", {}, ANSWERS_WITHIN)
+        return msgspec.convert(told, dict[str, str])
+    except (NoAnswer, msgspec.ValidationError):
+        raise NotKnown("the kernel did not tell") from None
+
+
+def compare(before: Mapping[str, str], after: Mapping[str, str]) -> NameChanges:
+    """What became of the names."""
+    new, deleted = after.keys() - before.keys(), before.keys() - after.keys()
+    changed = {name for name in before.keys() & after.keys() if before[name] != after[name]}
+    return NameChanges(
+        new=_first(new),
+        changed=_first(changed),
+        deleted=_first(deleted),
+        left_out=sum(max(len(names) - MOST, 0) for names in (new, changed, deleted)),
+    )
+
+
+def _first(names: Set[str]) -> list[str]:
+    return sorted(names)[:MOST]
