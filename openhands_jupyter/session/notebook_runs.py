@@ -145,7 +145,7 @@ class NotebookRuns:
         if action.kernel == "sandbox":
             await self._notebooks.require_in_workspace(action.path)
         document = await self._notebooks.open(action.path)
-        snapshot = await document.read()
+        snapshot = await document.read(())
         planned = await asyncio.to_thread(
             plan_run,
             snapshot,

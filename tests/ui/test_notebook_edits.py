@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from model_server import ModelServer, call
 from notebook_contract import code, notebook, rev, text
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocket, expect
 from ui.lab_server import LabServer
 from ui.notebooks import PATIENCE, Notebooks
 from ui.panel import Panel
@@ -23,7 +23,15 @@ PICTURE = (
 SEEN = {"output_type": "display_data", "data": {"image/png": PICTURE}, "metadata": {}}
 TOTAL = code("total-cell", "total = sum(prices)\nprint(total)", SEEN)
 NOTES = text("notes-cell", "# Prices")
+LARGE = 50 * 2**20
+OUTPUT = {
+    "output_type": "display_data",
+    "data": {"application/x-large": "A" * LARGE, "text/plain": "large"},
+    "metadata": {},
+}
 OTHERS = [code(f"cell-number-{n}", f"x{n} = {n}") for n in range(40)]
+OTHERS.append(code("large-cell", "show()", OUTPUT))
+CHANGED = [cell["id"] for cell in (LOAD, TOTAL, NOTES)]
 SOURCES = [cell["source"] for cell in (LOAD, TOTAL, NOTES)]
 BETTER = "prices = [10, 20, 30]\n"
 TITLE = "## The total"
@@ -40,14 +48,29 @@ EDIT = call(
 
 
 @pytest.fixture
-def notebooks(open_page: Callable[..., Page], lab: LabServer, model: ModelServer) -> Notebooks:
-    """A page with the notebook open, of which the agent reads all and wants to change some."""
+def sent() -> list[int]:
+    """Lengths of what the page sends to the server of its notebooks."""
+    return []
+
+
+@pytest.fixture
+def notebooks(
+    open_page: Callable[..., Page], lab: LabServer, model: ModelServer, sent: list[int]
+) -> Notebooks:
+    """A page with the notebook open, of which the agent reads some and wants to change some."""
     model.play(
-        call("nb_read", path=PATH, outputs="full"),
+        call("nb_outline", path=PATH),
+        call("nb_read", path=PATH, cells=CHANGED, outputs="full"),
         EDIT,
         call("finish", message="Done."),
     )
-    notebooks = Notebooks(open_page(), lab)
+
+    def count(socket: WebSocket) -> None:
+        if "/openhands/api/tabs" in socket.url:
+            socket.on("framesent", lambda frame: sent.append(len(frame)))
+
+    page = open_page(prepare=lambda page: page.on("websocket", count))
+    notebooks = Notebooks(page, lab)
     notebooks.write(PATH, notebook(LOAD, TOTAL, NOTES, *OTHERS))
     notebooks.open(PATH)
     return notebooks
@@ -66,7 +89,7 @@ def panel(notebooks: Notebooks) -> Panel:
 
 def sources(notebooks: Notebooks) -> list[str]:
     """What stands in the tab, without the many cells at the end."""
-    cells = notebooks.read(PATH)["cells"]
+    cells = notebooks.read(PATH, whole=[])["cells"]
     return [cell["source"] for cell in cells[: -len(OTHERS)]]
 
 
@@ -76,7 +99,7 @@ def cell_of(panel: Panel, name: str) -> Locator:
 
 
 def test_some_cells_are_approved_one_in_other_words_and_all_is_undone(
-    notebooks: Notebooks, panel: Panel, model: ModelServer
+    notebooks: Notebooks, panel: Panel, model: ModelServer, sent: list[int]
 ) -> None:
     page = notebooks.page
     # What a model that sees images is shown, the person sees too.
@@ -141,11 +164,11 @@ def test_some_cells_are_approved_one_in_other_words_and_all_is_undone(
     changed_cell.locator(".jp-InputPrompt").click()
     changed_cell.get_by_role("button", name="Accept").click()
     expect(marks).to_have_count(1)
-    first = notebooks.read(PATH)["cells"][0]["metadata"]["openhands"]
+    first = notebooks.read(PATH, whole=[])["cells"][0]["metadata"]["openhands"]
     assert (first["approver"], first["accepted"]) == ("user", True)
     notebooks.execute("openhands:remove-provenance")
     expect(marks).to_have_count(0)
-    assert all("openhands" not in c["metadata"] for c in notebooks.read(PATH)["cells"])
+    assert all("openhands" not in c["metadata"] for c in notebooks.read(PATH, whole=[])["cells"])
 
     # All of it is one step of the notebook's own undo.
     page.locator(".jp-Notebook .jp-Cell").first.click()
@@ -155,12 +178,15 @@ def test_some_cells_are_approved_one_in_other_words_and_all_is_undone(
     _run_in_the_kernel(notebooks, panel, model)
     _undo_from_the_panel(notebooks, panel, model)
 
+    # Of the large output nothing was sent for all this but its beginning.
+    assert sent and sum(sent) < LARGE / 20
+
 
 def _run_in_the_kernel(notebooks: Notebooks, panel: Panel, model: ModelServer) -> None:
     """What the agent runs is shown before, and runs as if the person had run it."""
     page = notebooks.page
     model.play(
-        call("nb_read", path=PATH),
+        call("nb_read", path=PATH, cells=CHANGED),
         call("run_cells", path=PATH, cells=[LOAD["id"], "@1"], why="To see the total."),
         call("finish", message="Done."),
     )
@@ -198,7 +224,7 @@ def _undo_from_the_panel(notebooks: Notebooks, panel: Panel, model: ModelServer)
         {"op": "insert", "type": "markdown", "source": TITLE, "after": TOTAL["id"]},
     ]
     model.play(
-        call("nb_read", path=PATH),
+        call("nb_read", path=PATH, cells=CHANGED),
         call("nb_edit", path=PATH, ops=ops),
         call("finish", message="Done."),
     )
