@@ -32,9 +32,10 @@ from ..events import (
 )
 from ..notebooks.undo.taking_back import TakingBack
 from ..runtime.base import Runtime
-from ..security import Gate
+from ..security import Gate, Verdict
 from .asking import Asking
 from .checkpointing import Checkpointing
+from .dry_runs import DryRuns
 from .execution import NOT_BEGUN, Execution
 from .going_back import GoingBack
 from .log import Log
@@ -88,6 +89,8 @@ class AgentController:
         What the agent's model has to be told of, while it answers.
     sandbox
         The life of the session's sandbox.
+    dry_runs
+        What the person tries in it while it waits for their approval.
     """
 
     def __init__(
@@ -110,6 +113,10 @@ class AgentController:
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
         self._going_back = GoingBack(self._log, checkpoints, cells, self.sandbox, self._execution)
+        self._wake = asyncio.Event()
+        self.dry_runs = DryRuns(
+            self._log, self.sandbox, self._execution, self._judge, self._wake.set
+        )
         self._turn: _Turn | None = None
         self._ending_turn: asyncio.Task[None] | None = None
         self._commands: list[ChangeAgentStateAction | UndoAction | RewindAction] = []
@@ -117,12 +124,16 @@ class AgentController:
         self._pending: Action | None = None
         self._run_asked = False
         self._newest_message = -1
-        self._wake = asyncio.Event()
         stream.add_listener(state.apply)
         self._recover()
         self._served = state.last_id
         stream.add_listener(self._on_event)
         self._main = asyncio.create_task(self._serve())
+
+    @property
+    def pending(self) -> Action | None:
+        """The action that waits for approval, as it would be executed; None if none does."""
+        return self._pending
 
     # The session's beginning and end
 
@@ -200,6 +211,9 @@ class AgentController:
                     await self._obey(command)
                 except Exception:
                     _log.exception("Session %s: %r failed", self.stream.session, command)
+            if self.dry_runs.open and (self.dry_runs.given_up or self._has_work()):
+                # Until then nothing else is begun.
+                await self._cut_off()
             self._begin_what_is_next()
 
     def _note_end(self, turn: _Turn) -> None:
@@ -230,6 +244,9 @@ class AgentController:
             task = self._turn.task
         elif self._has_work():
             self._turn = _Turn(self._run_turn())
+            task = self._turn.task
+        elif self.dry_runs.open:
+            self._turn = _Turn(self.dry_runs.run())
             task = self._turn.task
         else:
             return
@@ -285,12 +302,7 @@ class AgentController:
         Where the sandbox is about to be closed, it ends what was left running in the shell.
         """
         turn = self._turn
-        if turn is not None:
-            turn.to_rest = True
-            await self._execution.stop()
-            turn.task.cancel()
-            await asyncio.wait([turn.task])
-            self._turn = None
+        await self._cut_off()
         left_running = await self._execution.end_left_running() if not closing else False
         was_open = bool(self.state.open_calls)
         self._pending = None
@@ -298,6 +310,19 @@ class AgentController:
         self._close_open_calls("stopped", NOT_BEGUN)
         if turn or was_open or left_running or self.state.agent_state == "paused":
             self._log.set_state("stopped", reason, hint="Send a message to go on.")
+
+    async def _cut_off(self) -> None:
+        """End at once what goes on, and what is to be tried."""
+        turn, tried = self._turn, self.dry_runs.open
+        if turn is not None:
+            turn.to_rest = True
+            await self._execution.stop()
+            turn.task.cancel()
+            await asyncio.wait([turn.task])
+            self._turn = None
+        if tried is not None:
+            # Another may have been asked for meanwhile.
+            self.dry_runs.drop(tried)
 
     def _close_open_calls(self, code: str, message: str, hint: str = "") -> None:
         for action in list(self.state.open_calls.values()):
@@ -401,21 +426,11 @@ class AgentController:
         except SandboxUnavailable as error:
             self._log.answer_error(self._log.append(action), error)
             raise
-        if isolation.workspace:
-            self._gate.work_elsewhere(isolation.workspace)
         prepared = await self._prepare(action)
         if isinstance(prepared, Observation):
             self._log.answer(self._log.append(action), prepared)
             return True
-        # In a thread: a long text takes seconds to judge.
-        verdict = await asyncio.to_thread(
-            self._gate.check,
-            prepared,
-            mode=self.state.mode,
-            isolated=isolation.level != "red",
-            online=_has_network(isolation),
-            running=self.state.running_command,
-        )
+        verdict = await self._judge(prepared, isolation)
         action = self._log.append(msgspec.structs.replace(prepared, risk=verdict.risk))
         match verdict.outcome:
             case "refuse":
@@ -431,6 +446,19 @@ class AgentController:
             case "run":
                 await self._execution.run(action)
         return True
+
+    async def _judge(self, action: Action, isolation: IsolationObservation) -> Verdict:
+        if isolation.workspace:
+            self._gate.work_elsewhere(isolation.workspace)
+        # In a thread: a long text takes seconds to judge.
+        return await asyncio.to_thread(
+            self._gate.check,
+            action,
+            mode=self.state.mode,
+            isolated=isolation.level != "red",
+            online=_has_network(isolation),
+            running=self.state.running_command,
+        )
 
 
 def _has_network(isolation: IsolationObservation) -> bool | None:

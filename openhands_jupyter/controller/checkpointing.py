@@ -14,6 +14,7 @@ from pathlib import Path
 from ..events import (
     Action,
     CheckpointObservation,
+    DryRunAction,
     EventStream,
     FileEditAction,
     FileHistory,
@@ -92,19 +93,20 @@ class Checkpointing:
         if not action.changes_files:
             return
         worker = await asyncio.to_thread(self.worker, action)
+        id = _known_by(action)
         try:
             if self._problem is not None and self._problem.code in _NOT_AGAIN:
                 raise self._problem
             checkpoint = await self.take(action.id, begin=worker)
         except CheckpointError as error:
             self._problem = error
-            self._tell(action, error)
+            self._tell(id, error)
             # Others on the workspace must know all the same.
             with contextlib.suppress(CheckpointError):
                 await asyncio.to_thread(self.store.begin, worker)
         else:
             self._told = ""
-            self.log(action.id, checkpoint)
+            self.log(id, checkpoint)
 
     async def after(self, action: Action) -> None:
         """Note that an action has ended; where others work too, keep what the files are now."""
@@ -299,17 +301,24 @@ class Checkpointing:
         effects = self.store.effects(self._stream.session, turn.before, checkpoint.id)
         return len(effects.targets)
 
-    def _tell(self, action: Action, error: CheckpointError) -> None:
+    def _tell(self, action: int, error: CheckpointError) -> None:
         if self._told != error.code:
             self._told = error.code
             self._stream.append(
                 NoCheckpointObservation(
-                    action=action.id,
+                    action=action,
                     code=error.code,
                     message=f"{NO_UNDO} {error.message}",
                     hint=error.hint,
                 )
             )
+
+
+def _known_by(action: Action) -> int:
+    """By which action the files before it are known: a dry run is part of what waits."""
+    if isinstance(action, DryRunAction) and action.cause is not None:
+        return action.cause
+    return action.id
 
 
 def path_in(workspace: Path, path: str) -> str | None:

@@ -69,6 +69,7 @@ from .masking import Masker
 from .notebook_runs import (
     AwaitRunAction,
     CellResult,
+    DryRunAction,
     NameChanges,
     NotebookRunAction,
     NotebookRunObservation,
@@ -149,6 +150,7 @@ __all__ = [
     "ConfirmationAction",
     "Decision",
     "Delivery",
+    "DryRunAction",
     "ErrorContext",
     "ErrorObservation",
     "Event",

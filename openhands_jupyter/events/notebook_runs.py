@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from .event import Action, Observation, ShownImage
+from .event import Action, Observation, ShownImage, Source
 from .kernels import UserKernel
 from .observations import Output
 
@@ -133,6 +133,28 @@ class StopRunAction(Action, frozen=True, kw_only=True, tag=True):
     run: str
 
 
+class DryRunAction(Action, frozen=True, kw_only=True, tag=True):
+    """The person tries in the sandbox what waits for their approval, which is its ``cause``.
+
+    Exactly one observation answers it. The model is told of neither.
+
+    Attributes
+    ----------
+    path
+        The notebook, as the agent called it.
+    planned
+        What is run, in this order.
+    stop_on_error
+        Whether a cell that fails is the last.
+    """
+
+    usual_source: ClassVar[Source] = "user"
+
+    path: str
+    planned: list[PlannedRun]
+    stop_on_error: bool = True
+
+
 class CellResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of a cell so far.
 
@@ -192,7 +214,8 @@ class NotebookRunObservation(Observation, frozen=True, kw_only=True, tag=True):
     names
         What became of the kernel's names, once the run has ended; None where that is not known.
     content
-        What the model is told, without the outputs of a run in the sandbox.
+        What the model is told, without the outputs of a run in the sandbox; empty for what the
+        person has tried there.
     images
         The first of the images that the content tells of.
     """

@@ -19,6 +19,7 @@ from .actions import (
     UserMessageAction,
 )
 from .event import Action, Event, Observation
+from .notebook_runs import DryRunAction
 from .observations import (
     AgentState,
     AgentStateChangedObservation,
@@ -40,6 +41,7 @@ _NOT_FOR_THE_MODEL = (
     ChangeSettingsAction,
     CheckpointObservation,
     ConfirmationAction,
+    DryRunAction,
     IsolationObservation,
     ModelUsageObservation,
     NoCheckpointObservation,
@@ -65,7 +67,7 @@ class State:
     steps
         Agent steps taken: model responses, or actions of agents that use no model.
     open_calls
-        Runnable actions, undos and rewinds without an observation, by id.
+        Runnable actions, undos, rewinds and dry runs without an observation, by id.
     decisions
         What the person decided, by action id; the first decision counts.
     queued
@@ -119,18 +121,31 @@ class State:
         """Id of the action that waits for the person's decision; None if none does."""
         if self.agent_state != "awaiting_user_confirmation":
             return None
-        return next((id for id in self.open_calls if id not in self.decisions), None)
+        return next(
+            (
+                id
+                for id, action in self.open_calls.items()
+                if action.runnable and id not in self.decisions
+            ),
+            None,
+        )
 
     def apply(self, event: Event) -> None:
         """Fold in the next event of the log."""
         self.last_id = event.id
         self.files.apply(event)
+        told = not isinstance(event, _NOT_FOR_THE_MODEL) and not self._answers_dry_run(event)
         if isinstance(event, Observation):
             self._apply_observation(event)
         elif isinstance(event, Action):
             self._apply_action(event)
-        if not isinstance(event, _NOT_FOR_THE_MODEL):
+        if told:
             self.history.append(event)
+
+    def _answers_dry_run(self, event: Event) -> bool:
+        if not isinstance(event, Observation) or event.cause is None:
+            return False
+        return isinstance(self.open_calls.get(event.cause), DryRunAction)
 
     def _apply_observation(self, event: Observation) -> None:
         match event:
@@ -166,7 +181,7 @@ class State:
     def _apply_action(self, event: Action) -> None:
         if event.source == "agent" and not isinstance(event, SystemMessageAction):
             self._count_step(event)
-        if event.runnable or isinstance(event, UndoAction | RewindAction):
+        if event.runnable or isinstance(event, UndoAction | RewindAction | DryRunAction):
             self.open_calls[event.id] = event
         match event:
             case UserMessageAction():

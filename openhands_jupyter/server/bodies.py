@@ -94,6 +94,12 @@ class NewDecision(_Body, frozen=True, kw_only=True):
     cells: Cells | None = None
 
 
+class NewDryRun(_Body, frozen=True, kw_only=True):
+    """What the person has decided of cells so far, of an edit that is to be tried."""
+
+    cells: Cells | None = None
+
+
 class NewCommand(_Body, frozen=True, kw_only=True):
     """What the agent is to do."""
 
@@ -385,7 +391,9 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     field: str | UnsetType = UNSET
 
 
-def decisions_of(decision: NewDecision | ClientDecision) -> list[CellDecision] | None:
+def decisions_of(
+    decision: NewDecision | ClientDecision | NewDryRun,
+) -> list[CellDecision] | None:
     """What is decided of single cells."""
     if decision.cells is None:
         return None

@@ -72,6 +72,12 @@ def operations() -> dict[tuple[str, str], Operation]:
             201,
             bodies.NewDecision,
         ),
+        (f"{session}/confirmations/{{event_id}}/trial", "post"): Operation(
+            "Try in the sandbox what waits for approval", created, 202, bodies.NewDryRun
+        ),
+        (f"{session}/confirmations/{{event_id}}/trial", "delete"): Operation(
+            "Stop that, if it runs", status=204
+        ),
         (f"{session}/state", "post"): Operation(
             "Run, pause or stop the agent", created, 202, bodies.NewCommand
         ),

@@ -10,6 +10,7 @@ from .bodies import (
     Created,
     NewCommand,
     NewDecision,
+    NewDryRun,
     NewMessage,
     NewSession,
     Packages,
@@ -94,12 +95,29 @@ class ConfirmationHandler(ApiHandler):
         """Approve or reject; the same decision again changes nothing and answers the same."""
         decision = self.body(NewDecision)
         session = await self.session(session_id)
-        if not re.fullmatch(r"[0-9]{1,18}", event_id):
-            raise NotFound("event_not_found", "There is no such event.")
         id, new = session.confirm(
-            int(event_id), decision.decision, decision.reason, decisions_of(decision)
+            _number_of(event_id), decision.decision, decision.reason, decisions_of(decision)
         )
         self.answer(Created(id=id), 201 if new else 200)
+
+
+class DryRunHandler(ApiHandler):
+    """What waits for a decision, tried in the sandbox."""
+
+    @allowed("execute")
+    async def post(self, session_id: str, event_id: str) -> None:
+        """Try it; an observation answers the new event."""
+        wanted = self.body(NewDryRun)
+        session = await self.session(session_id)
+        id = session.dry_run(_number_of(event_id), decisions_of(wanted))
+        self.answer(Created(id=id), 202)
+
+    @allowed("execute")
+    async def delete(self, session_id: str, event_id: str) -> None:
+        """Stop it, if it runs; the approval goes on waiting."""
+        session = await self.session(session_id)
+        session.stop_dry_run(_number_of(event_id))
+        self.answer_nothing()
 
 
 class PackagesHandler(ApiHandler):
@@ -127,3 +145,9 @@ class StateHandler(ApiHandler):
         command = self.body(NewCommand)
         session = await self.session(session_id)
         self.answer(Created(id=session.command(command.command)), 202)
+
+
+def _number_of(event_id: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", event_id):
+        raise NotFound("event_not_found", "There is no such event.")
+    return int(event_id)

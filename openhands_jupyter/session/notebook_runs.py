@@ -12,6 +12,7 @@ from ..errors import Conflict, NotFound, OpenHandsError, SandboxUnavailable
 from ..events import (
     Action,
     AwaitRunAction,
+    DryRunAction,
     Masker,
     NotebookEditObservation,
     NotebookRunAction,
@@ -28,6 +29,7 @@ from ..notebooks.running.runs import REMEMBERED, CellToRun
 from ..notebooks.running.telling import results_of, run_text
 from ..notebooks.showing.pictures import keep_pictures
 from ..runtime.base import OutputCallback, Runtime
+from .dry_runs import try_in_sandbox
 from .notebook_actions import NotebookActions
 from .sandbox_runs import run_in_sandbox
 
@@ -105,7 +107,7 @@ class NotebookRuns:
 
     def takes(self, action: Action) -> bool:
         """Whether an action is about cells that are run."""
-        return isinstance(action, NotebookRun)
+        return isinstance(action, NotebookRun | DryRunAction)
 
     async def prepare(self, action: Action) -> Action | Observation:
         """Find out which cells would be run in which kernel; see `Runtime.prepare`."""
@@ -123,6 +125,9 @@ class NotebookRuns:
         """Execute an action that was prepared; see `Runtime.run_action`."""
         try:
             match action:
+                case DryRunAction():
+                    await self._notebooks.require_in_workspace(action.path)
+                    return await try_in_sandbox(action, self._sandbox, on_output)
                 case NotebookRunAction(kernel="sandbox"):
                     return await run_in_sandbox(action, self._sandbox, on_output)
                 case NotebookRunAction():

@@ -10,6 +10,7 @@ import msgspec
 
 from ..events import (
     CellResult,
+    DryRunAction,
     ErrorObservation,
     Interruption,
     IPythonOutputObservation,
@@ -35,7 +36,7 @@ _PROBLEMS: dict[Interruption, str] = {
 
 
 async def run_in_sandbox(
-    action: NotebookRunAction, sandbox: Runtime, on_output: OutputCallback
+    action: NotebookRunAction | DryRunAction, sandbox: Runtime, on_output: OutputCallback
 ) -> Observation:
     """Run the planned cells, one after the other.
 
@@ -79,7 +80,10 @@ async def run_in_sandbox(
 
 
 async def _run(
-    sandbox: Runtime, action: NotebookRunAction, source: str, on_output: OutputCallback
+    sandbox: Runtime,
+    action: NotebookRunAction | DryRunAction,
+    source: str,
+    on_output: OutputCallback,
 ) -> Observation:
     # It carries the id of the action, which is the one that is on the log.
     cell = IPythonRunCellAction(id=action.id, code=source)

@@ -44,6 +44,7 @@ from ..runtime.environment import packages
 from ..runtime.kernel_host import MakeHost
 from ..security import Gate
 from .decisions import check_cells
+from .dry_runs import dry_run_of
 from .files import SessionFiles, make_checkpointing
 from .info import SessionInfo, write_info
 from .kernel_executor import kernel_executor
@@ -282,17 +283,48 @@ class Session:
         earlier = self._state.decisions.get(action_id)
         if earlier and (earlier.decision, earlier.cells) == (decision, cells):
             return earlier.id, False
+        self._require_waiting(action_id)
+        check_cells(self._state.open_calls.get(action_id), cells, self.stream.masker)
+        action = ConfirmationAction(cause=action_id, decision=decision, reason=reason, cells=cells)
+        return self.stream.append(action), True
+
+    def _require_waiting(self, action_id: int) -> None:
         if not 0 <= action_id <= self.stream.last_id:
             raise NotFound("event_not_found", f"The session has no event {action_id}.")
-        if earlier or action_id != self._state.pending_confirmation:
+        if action_id != self._state.pending_confirmation:
             raise Conflict(
                 "confirmation_stale",
                 f"Action {action_id} does not wait for a decision (any more).",
                 "Look at the timeline: it was decided, stopped or overtaken by a message.",
             )
+
+    def dry_run(self, action_id: int, cells: list[CellDecision] | None = None) -> int:
+        """The person tries in the sandbox what waits for approval; gives the event's id.
+
+        Parameters
+        ----------
+        action_id
+            Id of what waits.
+        cells
+            What they have decided of single cells so far.
+
+        Raises
+        ------
+        NotFound
+            When there is no such event.
+        Conflict
+            When it does not wait for a decision, or is being tried already.
+        Invalid
+            When there is nothing in it that could be tried.
+        """
+        self._require_waiting(action_id)
         check_cells(self._state.open_calls.get(action_id), cells, self.stream.masker)
-        action = ConfirmationAction(cause=action_id, decision=decision, reason=reason, cells=cells)
-        return self.stream.append(action), True
+        action = dry_run_of(self.controller.pending, cells or [])
+        return self.controller.dry_runs.begin(action)
+
+    def stop_dry_run(self, action_id: int) -> None:
+        """The person stops trying what waits for approval; nothing where it is not tried."""
+        self.controller.dry_runs.give_up(action_id)
 
     def command(self, command: Command) -> int:
         """The person runs, pauses or stops the agent; gives the event's id.

@@ -205,6 +205,17 @@ def _run_in_the_kernel(notebooks: Notebooks, panel: Panel, model: ModelServer) -
     expect(prompts.nth(1)).to_have_text("[ ]:")
     assert panel.root.evaluate(OVERFLOWING) == []
     page.screenshot(path="test-results/notebook-run-asked.png")
+
+    # Tried in the sandbox, by keyboard: its outputs are on the card, which goes on waiting.
+    panel.card.get_by_role("button", name="Try in the sandbox").press("Enter")
+    tried = panel.card.get_by_role("region", name="Tried in the sandbox")
+    expect(tried).to_contain_text("Tried in the sandbox: Done", timeout=PATIENCE * 1000)
+    expect(tried.get_by_role("listitem").nth(1)).to_contain_text("6")
+    expect(tried).to_contain_text("The notebook stays as it is")
+    expect(prompts.nth(1)).to_have_text("[ ]:")
+    assert panel.root.evaluate(OVERFLOWING) == []
+    tried.scroll_into_view_if_needed()
+    page.screenshot(path="test-results/notebook-run-tried.png")
     panel.card.get_by_role("button", name="Approve").click()
     row = panel.action("Run 2 cells in your kernel: analysis.ipynb")
     expect(row).to_contain_text("Approved by you · Done", timeout=PATIENCE * 1000)

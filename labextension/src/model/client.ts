@@ -288,6 +288,26 @@ export class ApiClient {
   }
 
   /**
+   * Try in the sandbox what waits for a decision.
+   *
+   * @param cells - What was decided of single cells so far.
+   */
+  async tryOut(
+    id: string,
+    action: number,
+    cells: IDecision['cells']
+  ): Promise<void> {
+    await this._request('POST', dryRunRoute(id, action), { cells });
+  }
+
+  /**
+   * Stop that, if it runs.
+   */
+  async stopTrying(id: string, action: number): Promise<void> {
+    await this._request('DELETE', dryRunRoute(id, action));
+  }
+
+  /**
    * Say whether a session's sandbox may reach a place.
    */
   async changeAccess(
@@ -545,6 +565,10 @@ function secretRoute(name: string): string {
 
 function sessionRoute(id: string): string {
   return `sessions/${encodeURIComponent(id)}`;
+}
+
+function dryRunRoute(id: string, action: number): string {
+  return `${sessionRoute(id)}/confirmations/${action}/trial`;
 }
 
 function imageRoute(image: string): string {

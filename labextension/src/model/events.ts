@@ -39,7 +39,8 @@ export type Action =
   | KernelCopyAction
   | NotebookRunAction
   | AwaitRunAction
-  | StopRunAction;
+  | StopRunAction
+  | DryRunAction;
 export type Observation =
   | CmdOutputObservation
   | IPythonOutputObservation
@@ -1357,6 +1358,35 @@ export interface StopRunAction {
   run: string;
 }
 /**
+ * The person tries in the sandbox what waits for their approval, which is its ``cause``.
+ *
+ * Exactly one observation answers it. The model is told of neither.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     The notebook, as the agent called it.
+ * planned
+ *     What is run, in this order.
+ * stop_on_error
+ *     Whether a cell that fails is the last.
+ */
+export interface DryRunAction {
+  type: 'DryRunAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  planned: PlannedRun[];
+  stop_on_error?: boolean;
+}
+/**
  * What a shell command printed and how it ended.
  *
  * Attributes
@@ -2207,7 +2237,8 @@ export interface KernelCopyObservation {
  * names
  *     What became of the kernel's names, once the run has ended; None where that is not known.
  * content
- *     What the model is told, without the outputs of a run in the sandbox.
+ *     What the model is told, without the outputs of a run in the sandbox; empty for what the
+ *     person has tried there.
  * images
  *     The first of the images that the content tells of.
  */

@@ -124,6 +124,7 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   InvalidToolCallAction: true,
   ConfirmationAction: true,
   UndoAction: true,
+  DryRunAction: true,
   RewindAction: true,
   ChangeAgentStateAction: true,
   ChangeSettingsAction: true,

@@ -149,6 +149,17 @@ export interface IActionItem extends IItemBase {
   /** The person's decision, if one was asked for. */
   decision: ConfirmationAction | null;
   result: Result | null;
+  /** The last time that the person tried it in the sandbox; null if they did not. */
+  dryRun: IDryRun | null;
+}
+
+/**
+ * What waited for approval, tried in the sandbox.
+ */
+export interface IDryRun {
+  /** Id of the event that it begins with. */
+  id: number;
+  result: ErrorObservation | NotebookRunObservation | null;
 }
 
 export interface IPlanItem extends IItemBase {

@@ -1,4 +1,9 @@
-import type { NetworkAccessAction } from './events';
+import type {
+  DryRunAction,
+  ErrorObservation,
+  NetworkAccessAction,
+  NotebookRunObservation
+} from './events';
 import type { AnyEvent, LogEvent } from './frames';
 import { Restores } from './restores';
 import type {
@@ -113,6 +118,7 @@ export class Timeline {
     this._open.clear();
     this._queued = [];
     this._refused = [];
+    this._tried.clear();
     this._restores.clear();
     this._busy = false;
   }
@@ -191,7 +197,8 @@ export class Timeline {
           kind: 'action',
           action: event,
           decision: null,
-          result: null
+          result: null,
+          dryRun: null
         };
       case 'TaskTrackingAction':
         return { ...base, kind: 'plan', tasks: event.tasks };
@@ -212,6 +219,9 @@ export class Timeline {
         return this._items.length > 0
           ? { ...base, kind: 'settings', change: event }
           : null;
+      case 'DryRunAction':
+        this._try(event);
+        return null;
       case 'ConfirmationAction':
         this._update(event.cause, { decision: event });
         return null;
@@ -227,11 +237,18 @@ export class Timeline {
       case 'KernelObservation':
       case 'NotebookEditObservation':
       case 'NotebookObservation':
-      case 'NotebookRunObservation':
       case 'UserRejectObservation':
         this._update(event.cause, { result: event });
         return null;
+      case 'NotebookRunObservation':
+        if (!this._answerDryRun(event)) {
+          this._update(event.cause, { result: event });
+        }
+        return null;
       case 'ErrorObservation':
+        if (this._answerDryRun(event)) {
+          return null;
+        }
         if (this._restores.isOpen(this._items, event.cause)) {
           this._restores.answer(this._items, event);
           return null;
@@ -351,14 +368,46 @@ export class Timeline {
     cause: number | null | undefined,
     change: Partial<Pick<IActionItem, 'decision' | 'result'>>
   ): void {
-    const index = this._actions.get(cause ?? -1);
     this._open.delete(cause ?? -1);
+    this._change(cause, change);
+  }
+
+  private _change(
+    cause: number | null | undefined,
+    change: Partial<Pick<IActionItem, 'decision' | 'dryRun' | 'result'>>
+  ): void {
+    const index = this._actions.get(cause ?? -1);
     if (index !== undefined) {
       this._items[index] = {
         ...(this._items[index] as IActionItem),
         ...change
       };
     }
+  }
+
+  /**
+   * Keep with an action that it is tried; it goes on waiting.
+   */
+  private _try({ cause, id }: DryRunAction & { id: number }): void {
+    this._tried.set(id, cause ?? -1);
+    this._change(cause, { dryRun: { id, result: null } });
+  }
+
+  /**
+   * Keep what came of that.
+   *
+   * @returns Whether it is the answer to that.
+   */
+  private _answerDryRun(
+    result: ErrorObservation | NotebookRunObservation
+  ): boolean {
+    const id = result.cause ?? -1;
+    const action = this._tried.get(id);
+    if (action === undefined) {
+      return false;
+    }
+    this._change(action, { dryRun: { id, result } });
+    return true;
   }
 
   /**
@@ -405,5 +454,7 @@ export class Timeline {
   private readonly _restores = new Restores();
   /** Rows of refusals that nobody has answered. */
   private _refused: number[] = [];
+  /** The actions that were tried, by the id of the attempt. */
+  private readonly _tried = new Map<number, number>();
   private _busy = false;
 }

@@ -1,11 +1,13 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { AS_IT_IS, decisionsOf, wantedCells } from '../model/cellchoice';
 import type { ICellChoice } from '../model/cellchoice';
+import { canBeTried } from '../model/dryruns';
 import type { IActionItem } from '../model/items';
 import { approvalText } from '../model/notebooktexts';
 import { describeAction, riskText } from '../model/texts';
 import { ActionBody } from './actionbody';
 import { CellChoices } from './cellchoices';
+import { DryRun } from './dryrun';
 import { useServices } from './services';
 
 interface IApprovalCardProps {
@@ -30,6 +32,8 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
   const edit = item.action.type === 'NotebookEditAction' ? item.action : null;
   const cells = edit?.cells ?? [];
   const [choice, choose] = useCellChoice(item.id);
+  const session = model.current;
+  const trying = item.dryRun !== null && item.dryRun.result === null;
   const nothing = cells.length > 0 && !wantedCells(cells, choice).length;
 
   useEffect(() => {
@@ -49,6 +53,18 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
     setBusy(!counted);
     if (counted) {
       onDecided();
+    }
+  };
+
+  const tryOut = async (): Promise<void> => {
+    if (session) {
+      setBusy(true);
+      await model.attempt(() =>
+        trying
+          ? model.client.stopTrying(session.id, item.id)
+          : model.client.tryOut(session.id, item.id, decisionsOf(cells, choice))
+      );
+      setBusy(false);
     }
   };
 
@@ -87,6 +103,13 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
           <ActionBody action={item.action} />
         )}
       </div>
+      {session && item.dryRun && (
+        <DryRun
+          session={session.id}
+          dryRun={item.dryRun}
+          liveOutput={session.live.output(item.dryRun.id)?.text}
+        />
+      )}
       {rejecting && (
         <input
           ref={reasonInput}
@@ -127,6 +150,19 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
           </>
         ) : (
           <>
+            {session &&
+              (trying || canBeTried(item.action, choice, session.info)) && (
+                <button
+                  type="button"
+                  className="jp-OpenHands-button"
+                  disabled={busy}
+                  onClick={() => void tryOut()}
+                >
+                  {trying
+                    ? trans.__('Stop trying')
+                    : trans.__('Try in the sandbox')}
+                </button>
+              )}
             <button
               type="button"
               className="jp-OpenHands-button"

@@ -69,8 +69,10 @@ export function PlannedCells(props: {
 export function CellResults(props: {
   session: string;
   result: NotebookRunObservation;
+  /** Whether it was a trial of cells that the notebook need not have. */
+  tried?: boolean;
 }): JSX.Element {
-  const { session, result } = props;
+  const { session, result, tried = false } = props;
   const { trans } = useServices();
   const names = result.names ? nameChangesText(trans, result.names) : '';
   return (
@@ -85,9 +87,11 @@ export function CellResults(props: {
               <span>
                 @{cell.position} {cellResultText(trans, cell)}
               </span>
-              <span className="jp-OpenHands-cellButtons">
-                <ShowCell path={result.path} id={cell.id} />
-              </span>
+              {!tried && (
+                <span className="jp-OpenHands-cellButtons">
+                  <ShowCell path={result.path} id={cell.id} />
+                </span>
+              )}
             </header>
             {cell.outputs && cell.outputs.length > 0 && (
               <Outputs session={session} outputs={cell.outputs} />

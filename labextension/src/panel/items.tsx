@@ -31,6 +31,7 @@ import type {
 } from '../model/items';
 import { Code } from './code';
 import { SentContext } from './context';
+import { DryRun } from './dryrun';
 import { Fold } from './fold';
 import { Markdown } from './mime';
 import { Refused } from './network';
@@ -321,6 +322,11 @@ function ActionCard(props: IItemProps & { item: IActionItem }): JSX.Element {
       </header>
       {!pending && (
         <ActionContent session={session} item={item} liveOutput={liveOutput} />
+      )}
+      {!pending && item.dryRun && (
+        <Fold summary={trans.__('Show what you tried in the sandbox')}>
+          <DryRun session={session} dryRun={item.dryRun} />
+        </Fold>
       )}
     </section>
   );

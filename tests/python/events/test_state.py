@@ -102,6 +102,7 @@ NOT_FOR_THE_MODEL = {
     "ChangeSettingsAction",
     "CheckpointObservation",
     "ConfirmationAction",
+    "DryRunAction",
     "IsolationObservation",
     "ModelUsageObservation",
     "NoCheckpointObservation",

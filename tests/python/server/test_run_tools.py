@@ -15,11 +15,14 @@ from notebook_runs import ON, SEEN, UNSEEN, WAIT
 from notebook_sessions import (
     DONE,
     NAME,
+    PATH,
     READ,
     Begin,
+    OpenTab,
     begin,
     file,
     home,
+    open_tab,
     results,
     root,
     saved,
@@ -29,15 +32,18 @@ from session_tools import SECRET, events, until
 from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.events import (
+    CheckpointObservation,
+    DryRunAction,
     ErrorObservation,
     NameChanges,
+    NotebookEditAction,
     NotebookRunAction,
     NotebookRunObservation,
 )
 from openhands_jupyter.server.base import Services
 from openhands_jupyter.session import Session
 
-__all__ = ["begin", "file", "home", "root"]
+__all__ = ["begin", "file", "home", "open_tab", "root"]
 
 pytestmark = pytest.mark.sandbox
 
@@ -372,3 +378,100 @@ async def test_cells_are_tried_in_the_sandbox_and_the_notebook_stays(
     stopped = answers(session)[-1]
     assert (stopped.state, stopped.cells[0].status) == ("interrupted", "interrupted")
     assert "begun" in str(stopped.cells[0].outputs)
+
+
+async def test_the_person_tries_what_waits_and_it_goes_on_waiting(
+    api: Any,
+    begin: Begin,
+    open_tab: OpenTab,
+    root: Path,
+    file: Path,
+    model_server: ModelServer,
+) -> None:
+    waits = code("waits-cell", WAIT)
+    leaves = code("leaves-cell", "print(open('left.txt', 'w').write('x'))\ntotal")
+    opened = notebook(LOAD, NOTES, TOTAL, waits, leaves)
+    write(file, opened)
+    newer = {"op": "replace", "id": "load-cell", "expect_rev": rev(LOAD), "source": "prices = 1"}
+    titled = {"op": "insert", "type": "markdown", "source": "# New", "after": "load-cell"}
+    changed = {"op": "replace", "id": "total-cell", "expect_rev": rev(TOTAL), "source": "1 / 0"}
+    inserted = {"op": "insert", "type": "code", "source": "import os\nos.remove('x')"}
+    model_server.play(
+        READ,
+        run_cells(cells=["load-cell", "leaves-cell", "total-cell"]),
+        run_cells(cells=["waits-cell"]),
+        call("nb_edit", path=NAME, ops=[newer, titled, changed, inserted]),
+        DONE,
+    )
+    session = await begin()
+
+    async def try_out(id: int, body: Any = None, method: str = "POST") -> Any:
+        route = f"sessions/{session.id}/confirmations/{id}/trial"
+        return await api(method, route, body)
+
+    async def answer(begun: Any) -> Any:
+        assert begun.status == 202, begun.body
+        async with asyncio.timeout(PATIENCE):
+            return await session.stream.wait_for(
+                lambda event: event.cause == begun.body["id"], after=begun.body["id"]
+            )
+
+    # A run: in a kernel without the notebook's names, until a cell fails, with its files kept.
+    run = await asked(session)
+    tried = await answer(await try_out(run.id, {}))
+    assert (tried.state, tried.kernel, tried.content) == ("error", "sandbox", "")
+    assert [(c.id, c.status) for c in tried.cells] == [
+        ("load-cell", "done"),
+        ("leaves-cell", "error"),
+        ("total-cell", "not_run"),
+    ]
+    assert "NameError" in str(tried.cells[1].outputs)
+    assert (root / "work" / "left.txt").exists()
+    info = session.info()
+    assert (info.state, info.pending) == ("awaiting_user_confirmation", run.id)
+    assert session.files.check_rewind(run.id) is None
+    assert [e.action for e in events(session, CheckpointObservation)] == [run.id]
+    session.confirm(run.id, "reject")
+
+    # One at a time; it is stopped, and by a decision too, which counts then.
+    waiting = await asked(session, after=run.id)
+    assert (await try_out(run.id)).body["code"] == "confirmation_stale"
+    begun = await try_out(waiting.id)
+    await shown(session, "begun")
+    assert (await try_out(waiting.id)).body["code"] == "dry_run_runs"
+    assert (await try_out(waiting.id, method="DELETE")).status == 204
+    stopped = await answer(begun)
+    assert (stopped.state, stopped.cells[0].status) == ("interrupted", "interrupted")
+    assert session.info().pending == waiting.id
+    begun = await try_out(waiting.id)
+    await shown(session, "begun")
+    async with open_tab(PATH, opened):
+        session.confirm(waiting.id, "reject")
+        assert (await answer(begun)).state == "interrupted"
+
+        # An edit: its code alone, without what is rejected and with what the person wrote.
+        state = await until(session, "awaiting_user_confirmation", after=begun.body["id"])
+        edit = state.cause or 0
+        [load, _, total, removes] = events(session, NotebookEditAction)[0].cells
+        cells = [
+            {"id": removes.id, "decision": "reject"},
+            {"id": total.id, "decision": "approve", "source": "print('mine', prices)"},
+        ]
+        assert (await try_out(edit, {"cells": [{"id": "x", "decision": "reject"}]})).status == 422
+        tried = await answer(await try_out(edit, {"cells": cells}))
+        assert [(c.id, c.status) for c in tried.cells] == [(load.id, "done"), (total.id, "done")]
+        assert "mine 1" in str(tried.cells[1].outputs)
+        rejected = [{"id": cell.id, "decision": "reject"} for cell in (load, total, removes)]
+        assert (await try_out(edit, {"cells": rejected})).body["code"] == "nothing_to_run"
+        # Ask mode runs nothing, whoever clicks.
+        session.change_settings(mode="ask")
+        assert (await answer(await try_out(edit))).code == "refused"
+        session.confirm(edit, "approve")
+        await until(session, "finished")
+
+    # Each is answered once, and the agent has not heard of them.
+    dry = [event.id for event in events(session, DryRunAction)]
+    causes = [event.cause for event in events(session) if event.cause in dry]
+    assert causes == dry
+    assert "mine" not in str(model_server.requests[-1].body)
+    assert "total-cell: done" not in str(model_server.requests[-1].body)

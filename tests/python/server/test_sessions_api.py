@@ -39,6 +39,8 @@ async def let_one_wait(session: Session) -> int:
         ("GET", "/events", None),
         ("POST", "/events", {"type": "UserMessageAction", "content": "x"}),
         ("POST", "/confirmations/0", {"decision": "approve"}),
+        ("POST", "/confirmations/0/trial", {}),
+        ("DELETE", "/confirmations/0/trial", None),
         ("POST", "/state", {"command": "stop"}),
         ("GET", "/blobs/" + "0" * 64, None),
         ("GET", "/stream", None),

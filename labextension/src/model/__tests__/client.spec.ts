@@ -147,6 +147,18 @@ describe('ApiClient', () => {
     expect(calls[1].body).toEqual({ decision: 'approve', cells });
   });
 
+  it('tries what waits for a decision, and stops that', async () => {
+    const { client, calls } = makeClient({ body: {} });
+    const cells = [{ id: 'c', decision: 'reject' as const }];
+    await client.tryOut('a', 4, cells);
+    await client.stopTrying('a', 4);
+    expect(calls.map(({ url }) => url.split('/api/')[1])).toEqual([
+      'sessions/a/confirmations/4/trial',
+      'sessions/a/confirmations/4/trial'
+    ]);
+    expect(calls[0].body).toEqual({ cells });
+  });
+
   it('names the token in the address of the socket only where it has to', () => {
     expect(makeClient({}).client.streamUrl('a', -1)).toBe(
       'ws://host/user/x/openhands/api/sessions/a/stream?after=-1'

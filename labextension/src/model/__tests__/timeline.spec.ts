@@ -69,6 +69,36 @@ describe('Timeline', () => {
     expect(timeline.action(2)?.result?.type).toBe('NotebookObservation');
   });
 
+  it('keeps with an action that it was tried, while it waits', () => {
+    const path = 'a.ipynb';
+    timeline.append(
+      log(
+        0,
+        { type: 'NotebookRunAction', source: 'agent', path },
+        { type: 'DryRunAction', source: 'user', cause: 0, path, planned: [] }
+      )
+    );
+    expect(timeline.action(0)?.dryRun).toEqual({ id: 1, result: null });
+    timeline.append(
+      log(2, { type: 'NotebookRunObservation', cause: 1, path, state: 'done' })
+    );
+    expect(timeline.action(0)?.dryRun?.result).toMatchObject({ state: 'done' });
+    expect(timeline.firstOpen).toMatchObject({ id: 0, result: null });
+    timeline.append(
+      log(
+        3,
+        { type: 'DryRunAction', source: 'user', cause: 0, path, planned: [] },
+        { type: 'ErrorObservation', cause: 3, code: 'stopped', message: 'x' },
+        { type: 'NotebookRunObservation', cause: 0, path, state: 'error' }
+      )
+    );
+    expect(timeline.action(0)).toMatchObject({
+      dryRun: { id: 3, result: { code: 'stopped' } },
+      result: { state: 'error' }
+    });
+    expect(kinds(timeline)).toEqual(['action']);
+  });
+
   it('keeps the decision with the action', () => {
     timeline.append(
       log(0, command('rm a'), {
