@@ -36,6 +36,7 @@ from openhands_jupyter.events import (
     IsolationObservation,
     KernelCodeAction,
     KernelControlAction,
+    KernelCopyAction,
     KernelInspectAction,
     KernelLookAction,
     ModelCall,
@@ -85,6 +86,7 @@ RUNNABLE: list[Action] = [
     StopRunAction(run="x"),
     KernelCodeAction(path="x", code="x"),
     KernelInspectAction(),
+    KernelCopyAction(path="x", variable="x"),
     KernelControlAction(what="interrupt"),
     KernelLookAction(),
 ]
