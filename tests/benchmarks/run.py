@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 
+import big_notebooks
 import checkpoints
 import containers
 import event_log
@@ -23,6 +24,7 @@ BENCHMARKS = {
     "docker": containers.rows,
     "first": first_action.rows,
     "checkpoints": checkpoints.rows,
+    "notebooks": big_notebooks.rows,
 }
 
 
