@@ -158,7 +158,8 @@ class Label(str):
 frame = Frame()
 array = np.zeros(2).view(Array)
 many = Many()
-label = pd.DataFrame({Label("a"): [1]})
+# As an object: with pyarrow, pandas makes plain texts of labels.
+label = pd.DataFrame([[1]], columns=pd.Index([Label("a")], dtype=object))
 globals()[Label("key")] = 1
 globals()[3] = 1
 """
