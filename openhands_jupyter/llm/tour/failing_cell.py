@@ -165,12 +165,11 @@ def _failed_in_sandbox(seen: Seen) -> Generator[Reply, tuple[Result, ...], SeenC
 
 
 def _patch(cell: SeenCell, finding: Finding) -> dict[str, object]:
-    """As few characters as may be, where they stand only once; else the whole source."""
-    pattern = rf"\b{re.escape(finding.old)}\b" if finding.old.isidentifier() else ""
-    if not pattern:
-        source = cell.source.replace(finding.old, finding.new, 1)
+    """The cell with a name replaced wherever it stands, or its first line once."""
+    if finding.old.isidentifier():
+        source = re.sub(rf"\b{finding.old}\b", finding.new, cell.source)
     else:
-        source = re.sub(pattern, finding.new, cell.source)
+        source = cell.source.replace(finding.old, finding.new, 1)
     return {"op": "replace", "id": cell.id, "expect_rev": cell.rev, "source": source}
 
 

@@ -60,11 +60,10 @@ class SeenCell:
 
 @dataclass(frozen=True)
 class Seen:
-    """A notebook that was read, and whether the tour has made it just now."""
+    """A notebook that was read."""
 
     path: str
     cells: Sequence[SeenCell]
-    is_sample: bool
 
 
 def read_notebook(request: str) -> Generator[Reply, tuple[Result, ...], Seen | Reply]:
@@ -79,8 +78,7 @@ def read_notebook(request: str) -> Generator[Reply, tuple[Result, ...], Seen | R
     if problem := setback(listing, "the search for notebooks"):
         return finish(problem)
     path = _choose(listing, request)
-    is_sample = not path
-    if is_sample:
+    if not path:
         path = SAMPLE_NOTEBOOK
         (made,) = yield reply(
             f"You have no notebook in front of you, so I make a sample, `{path}`.", _make_sample()
@@ -90,7 +88,7 @@ def read_notebook(request: str) -> Generator[Reply, tuple[Result, ...], Seen | R
     (shown,) = yield reply("I read its cells.", call("nb_read", path=path, outputs="full"))
     if problem := setback(shown, "reading the notebook"):
         return finish(problem)
-    return Seen(path, cells_of(shown), is_sample)
+    return Seen(path, cells_of(shown))
 
 
 def cells_of(shown: Result) -> list[SeenCell]:

@@ -417,7 +417,7 @@ def cell(id: str, source: str, kind: str = "code", error: str = "") -> SeenCell:
 
 def test_leaves_a_tidy_notebook_alone() -> None:
     tidy = [cell("a", "# Title", "markdown"), cell("b", "import os\nimport sys\n\nx = 1")]
-    assert tidied(Seen("a.ipynb", tidy, False)) == ([], [])
+    assert tidied(Seen("a.ipynb", tidy)) == ([], [])
 
 
 def test_moves_only_what_is_an_import_and_nothing_else() -> None:
@@ -431,7 +431,7 @@ def test_moves_only_what_is_an_import_and_nothing_else() -> None:
         cell("b", f"{kept}\nimport e"),
         cell("c", magic),
     ]
-    operations, _ = tidied(Seen("a.ipynb", cells, False))
+    operations, _ = tidied(Seen("a.ipynb", cells))
     assert operations == [
         {"op": "insert", "type": "code", "source": "import e", "before": "t"},
         {"op": "replace", "id": "b", "expect_rev": "rev-b", "source": kept},

@@ -92,9 +92,8 @@ async def test_what_pip_installs_lies_above_the_environment_and_lasts(
     assert all_files(mine) == before
 
 
+@pytest.mark.parametrize("isolation", ["bubblewrap"], indirect=True)
 async def test_pip_in_a_cell_installs_for_the_running_kernel(bench, asked, wheels, isolation):
-    if isolation != "bubblewrap":
-        pytest.skip("once is enough")
     async with bench(**asked()) as b:
         assert (await b.cell(f"%{INSTALL.format('1.0')}")).ok
         assert (await b.cell(VERSION)).outputs[0].text == "1.0\n"
