@@ -67,13 +67,23 @@ class Person:
         await wait_until(lambda: self.kernel.execution_state == "busy")
         return asked
 
+    async def seen(self) -> None:
+        """Wait until the server hears the kernel, whose first messages it may have missed."""
+        while self.kernel.execution_state == "starting":
+            await self._reply(self._client.execute("", silent=True))
+
     async def ended(self, asked: str) -> dict[str, Any]:
         """Wait for the end of a cell."""
+        content = await self._reply(asked)
+        await wait_until(lambda: self.kernel.execution_state == "idle")
+        return content
+
+    async def _reply(self, asked: str) -> dict[str, Any]:
         while True:
             reply: dict[str, Any] = await self._client.get_shell_msg(timeout=PATIENCE)
             if reply["parent_header"]["msg_id"] == asked:
-                await wait_until(lambda: self.kernel.execution_state == "idle")
-                return reply["content"]
+                content: dict[str, Any] = reply["content"]
+                return content
 
     async def run(self, code: str) -> dict[str, Any]:
         """Run a cell."""
@@ -106,6 +116,7 @@ def person(
             path=PATH, name=NAME, type="notebook", kernel_name="python3"
         )
         person = Person(jp_serverapp.kernel_manager, session["kernel"]["id"])
+        await person.seen()
         await person.run("pass")
         return person
 
