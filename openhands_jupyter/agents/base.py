@@ -14,6 +14,7 @@ import msgspec
 from ..events import Action, State
 from ..events.blobs import BlobStore
 from ..llm.base import Delta, LanguageModel, Message, Response, Tool
+from .toolbox import ToolSource
 
 
 class Agent(ABC):
@@ -33,6 +34,8 @@ class Agent(ABC):
         Told each whole model response, and the seconds that it took.
     blobs
         What the events refer to, such as images; None where nothing is kept.
+    tool_sources
+        Where its tools come from, beside those that its class has.
 
     Attributes
     ----------
@@ -49,10 +52,12 @@ class Agent(ABC):
         on_delta: Callable[[Delta], None] = lambda delta: None,
         on_response: Callable[[Response, float], None] = lambda response, seconds: None,
         blobs: BlobStore | None = None,
+        tool_sources: Sequence[ToolSource] = (),
     ) -> None:
         self.llm = llm
         self.workspace = workspace
         self.blobs = blobs
+        self.tool_sources = tool_sources
         self._on_delta = on_delta
         self._on_response = on_response
 

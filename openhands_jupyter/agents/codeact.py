@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import jinja2
 import msgspec
@@ -27,7 +27,9 @@ from ..llm.base import Message, Response, ToolCall
 from .base import Agent
 from .history import PromptHistory
 from .images import Drawn, Urls, in_view
-from .tools import TOOLS, descriptions, parse
+from .tool_arguments import ToolArguments
+from .toolbox import Toolbox
+from .tools import TOOLS, arguments_of
 
 
 class CodeActAgent(Agent):
@@ -35,21 +37,29 @@ class CodeActAgent(Agent):
 
     Several calls in one response become actions one after the other; a new message, a rejection
     or an interruption drops those that are left, because the model planned them without knowing.
+
+    Attributes
+    ----------
+    tools
+        Those that are built in and that it has.
+    toolbox
+        These, and those of its sources.
     """
 
     name = "codeact"
+    tools: ClassVar[tuple[type[ToolArguments], ...]] = TOOLS
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._history = PromptHistory()
         self._drawn = Drawn(self.blobs)
         self._planned: deque[Action] = deque()
-        self._tools = descriptions()
+        self.toolbox = Toolbox(self.tools, self.tool_sources)
 
     def system_message(self, state: State) -> tuple[str, list[str]]:
         """The prompt, which tells the isolation in force and not the one that was asked for."""
         text = _template().render(workspace=self.workspace, isolation=state.isolation)
-        return text, list(TOOLS)
+        return text, self.toolbox.names()
 
     async def step(self, state: State) -> Action:
         self._history.extend(state.history)
@@ -59,8 +69,8 @@ class CodeActAgent(Agent):
             system, _ = self.system_message(state)
             history = self._history.messages(await self._urls())
             messages = [Message(role="system", content=system), *history]
-            response = await self.complete(messages, self._tools)
-            self._planned.extend(actions_of(response))
+            response = await self.complete(messages, self.toolbox.descriptions())
+            self._planned.extend(actions_of(response, self.toolbox))
         return self._planned.popleft()
 
     async def _urls(self) -> Urls | None:
@@ -81,8 +91,8 @@ def _is_of_agent(event: Event) -> bool:
     return not isinstance(event, NetworkAccessAction | NetworkRefusedObservation)
 
 
-def actions_of(response: Response) -> list[Action]:
-    """The actions that a model's response means.
+def actions_of(response: Response, toolbox: Toolbox) -> list[Action]:
+    """The actions that a model's response means, which calls tools of `toolbox`.
 
     Raises
     ------
@@ -92,7 +102,7 @@ def actions_of(response: Response) -> list[Action]:
     if response.tool_calls:
         ids = _distinct_ids(response)
         actions = [
-            _action_of(call, id, response)
+            _action_of(call, id, response, toolbox)
             for call, id in zip(response.tool_calls, ids, strict=True)
         ]
         if response.text and not actions[0].thought:
@@ -116,7 +126,7 @@ def _distinct_ids(response: Response) -> list[str]:
     return [f"{response.id}-{index}" for index in range(len(ids))]
 
 
-def _action_of(call: ToolCall, call_id: str, response: Response) -> Action:
+def _action_of(call: ToolCall, call_id: str, response: Response, toolbox: Toolbox) -> Action:
     origin = ModelCall(
         response_id=response.id,
         model=response.model,
@@ -124,10 +134,11 @@ def _action_of(call: ToolCall, call_id: str, response: Response) -> Action:
         tool_name=call.name,
     )
     try:
-        action = parse(call.name, call.arguments)
+        action = toolbox.parse(call.name, call.arguments)
     except ValueError as error:
-        origin = msgspec.structs.replace(origin, arguments=call.arguments)
         action = InvalidToolCallAction(message=str(error))
+    if arguments_of(action) is None:
+        origin = msgspec.structs.replace(origin, arguments=call.arguments)
     return msgspec.structs.replace(action, llm=origin)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import msgspec
 from msgspec import Meta
@@ -23,7 +23,6 @@ from ..events import (
     TaskTrackingAction,
 )
 from ..events.actions import EditCommand
-from ..llm.base import Tool
 from . import kernel_tools, notebook_tools, run_tools
 from .tool_arguments import Gated, Path, Timeout, ToolArguments
 
@@ -193,7 +192,7 @@ class Finish(ToolArguments, kw_only=True):
     ]
 
 
-_ALL: tuple[type[ToolArguments], ...] = (
+TOOLS: tuple[type[ToolArguments], ...] = (
     *kernel_tools.TOOLS,
     ExecuteBash,
     ReadFile,
@@ -208,74 +207,16 @@ _ALL: tuple[type[ToolArguments], ...] = (
     AskUser,
     Finish,
 )
+"""All that are built in, whichever of them an agent has."""
 
-TOOLS: dict[str, type[ToolArguments]] = {tool.name: tool for tool in _ALL}
-
-
-def descriptions() -> list[Tool]:
-    """The tools as a model is told of them."""
-    return [
-        Tool(name=tool.name, description=tool.description, parameters=_parameters(tool))
-        for tool in TOOLS.values()
-    ]
-
-
-def parse(name: str, arguments: str) -> Action:
-    """The action that a tool call means.
-
-    Parameters
-    ----------
-    name
-        Name of the tool.
-    arguments
-        JSON text as a model wrote it. Nulls count as left out, and numbers may be written as text.
-
-    Raises
-    ------
-    ValueError
-        When there is no such tool or the arguments do not fit; the message tells the model how
-        to mend the call.
-    """
-    tool = TOOLS.get(name)
-    if tool is None:
-        raise ValueError(f"There is no tool {name!r}. The tools are: {', '.join(TOOLS)}.")
-    try:
-        given = msgspec.json.decode(arguments or "{}")
-        if isinstance(given, dict):
-            given = {key: value for key, value in given.items() if value is not None}
-        return msgspec.convert(given, tool, strict=False).to_action()
-    except msgspec.DecodeError as error:
-        what = "are not as its schema says" if isinstance(error, msgspec.ValidationError) else ""
-        raise ValueError(
-            f"The arguments of {name} {what or 'are not valid JSON'}: {error}. Call it again."
-        ) from error
-    except ValueError as error:
-        raise ValueError(f"The arguments of {name} do not fit: {error}. Call it again.") from error
+_BY_ACTION = {
+    kind: tool for tool in reversed(TOOLS) for kind in (tool.action_type, *tool.other_types)
+}
 
 
 def arguments_of(action: Action) -> tuple[str, str] | None:
     """Name and arguments (JSON text) of the tool call that means `action`; None if none does."""
-    for tool in TOOLS.values():
-        if type(action) in (tool.action_type, *tool.other_types):
-            return tool.name, msgspec.json.encode(tool.of(action)).decode()
-    return None
-
-
-def _parameters(tool: type[ToolArguments]) -> dict[str, Any]:
-    """JSON Schema of the arguments in one piece, as providers want it, without references."""
-    (_,), components = msgspec.json.schema_components([tool], ref_template="{name}")
-    inlined = _inline(components[tool.__name__], components)
-    assert isinstance(inlined, dict)
-    return inlined
-
-
-def _inline(schema: Any, components: dict[str, Any]) -> Any:
-    if isinstance(schema, list):
-        return [_inline(item, components) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inline(components[schema["$ref"]], components)
-    # Providers choose among several forms by the value of a field, and need not be told which.
-    noise = ("title", "discriminator") if schema.get("type") == "object" else ("discriminator",)
-    return {key: _inline(value, components) for key, value in schema.items() if key not in noise}
+    tool = _BY_ACTION.get(type(action))
+    if tool is None:
+        return None
+    return tool.name, msgspec.json.encode(tool.of(action)).decode()

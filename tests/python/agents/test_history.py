@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from openhands_jupyter.agents.history import UNANSWERED, PromptHistory
 from openhands_jupyter.agents.results import result
-from openhands_jupyter.agents.tools import parse
+from openhands_jupyter.agents.toolbox import Toolbox
+from openhands_jupyter.agents.tools import TOOLS
 from openhands_jupyter.events import (
     AgentMessageAction,
     BackgroundJob,
@@ -120,7 +121,7 @@ def test_calls_of_one_response_stay_together_and_their_results_follow_in_order()
 
 def test_the_answer_to_a_question_is_the_calls_result():
     log = Log()
-    log.call(parse("ask_user", '{"question": "which?"}'))
+    log.call(Toolbox(TOOLS).parse("ask_user", '{"question": "which?"}'))
     log.add(UserMessageAction(content="the second"))
     log.add(UserMessageAction(content="now go on"))
     assistant, tool, user = log.messages()

@@ -7,7 +7,8 @@ import json
 import jsonschema
 import pytest
 
-from openhands_jupyter.agents.tools import TOOLS, arguments_of, descriptions, parse
+from openhands_jupyter.agents.toolbox import Toolbox
+from openhands_jupyter.agents.tools import TOOLS, arguments_of
 from openhands_jupyter.events import (
     Action,
     AgentMessageAction,
@@ -41,6 +42,9 @@ from openhands_jupyter.events import (
     Task,
     TaskTrackingAction,
 )
+
+BUILT_IN = Toolbox(TOOLS)
+parse = BUILT_IN.parse
 
 DELETE = {"op": "delete", "id": "abcd", "expect_rev": "1"}
 INSERT = {"op": "insert", "type": "code", "source": "x", "after": "@0"}
@@ -184,12 +188,12 @@ def test_a_call_means_an_action_and_the_action_tells_the_call(name, arguments, a
 
 
 def test_every_tool_is_covered_above():
-    assert {name for name, _, _ in CALLS} == set(TOOLS)
+    assert {name for name, _, _ in CALLS} == set(BUILT_IN.names())
 
 
 @pytest.mark.parametrize(("name", "arguments", "action"), CALLS)
 def test_the_schema_that_the_model_gets_admits_the_call(name, arguments, action):
-    tool = next(tool for tool in descriptions() if tool.name == name)
+    tool = next(tool for tool in BUILT_IN.descriptions() if tool.name == name)
     jsonschema.Draft202012Validator.check_schema(tool.parameters)
     jsonschema.validate(arguments, tool.parameters)
     assert "$ref" not in json.dumps(tool.parameters)

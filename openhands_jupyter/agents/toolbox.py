@@ -1,0 +1,129 @@
+"""Which tools an agent has, as a model is told of them, and what its calls of them mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+import msgspec
+
+from ..events import Action
+from ..llm.base import Tool
+from .tool_arguments import ToolArguments
+
+
+class ToolSource(Protocol):
+    """Tools whose set may change between two steps, such as those of MCP servers."""
+
+    def descriptions(self) -> Sequence[Tool]:
+        """The tools that there are now; asked for at each step, so it must not take long."""
+        ...
+
+    def parse(self, name: str, arguments: str) -> Action | None:
+        """The action that a tool call means; None if there is no such tool here.
+
+        Raises
+        ------
+        ValueError
+            When the arguments do not fit; the message tells the model how to mend the call.
+        """
+        ...
+
+
+class Toolbox:
+    """The tools of one agent.
+
+    Parameters
+    ----------
+    tools
+        Those that it always has.
+    sources
+        Where it has more from. A tool whose name is taken already is left out.
+    """
+
+    def __init__(
+        self, tools: Iterable[type[ToolArguments]], sources: Sequence[ToolSource] = ()
+    ) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._sources = sources
+
+    def descriptions(self) -> list[Tool]:
+        """The tools that there are now, as a model is told of them."""
+        found = {name: description_of(tool) for name, tool in self._tools.items()}
+        for source in self._sources:
+            for tool in source.descriptions():
+                found.setdefault(tool.name, tool)
+        return list(found.values())
+
+    def names(self) -> list[str]:
+        """The names of the tools that there are now."""
+        return [tool.name for tool in self.descriptions()]
+
+    def parse(self, name: str, arguments: str) -> Action:
+        """The action that a tool call means.
+
+        Parameters
+        ----------
+        name
+            Name of the tool.
+        arguments
+            JSON text as a model wrote it. Nulls count as left out, and numbers may be written as
+            text.
+
+        Raises
+        ------
+        ValueError
+            When there is no such tool or the arguments do not fit; the message tells the model
+            how to mend the call.
+        """
+        if name in self._tools:
+            return _parse(self._tools[name], arguments)
+        for source in self._sources:
+            action = source.parse(name, arguments)
+            if action is not None:
+                return action
+        raise ValueError(f"There is no tool {name!r}. The tools are: {', '.join(self.names())}.")
+
+
+@cache
+def description_of(tool: type[ToolArguments]) -> Tool:
+    """A tool as a model is told of it."""
+    return Tool(name=tool.name, description=tool.description, parameters=_parameters(tool))
+
+
+def _parse(tool: type[ToolArguments], arguments: str) -> Action:
+    try:
+        given = msgspec.json.decode(arguments or "{}")
+        if isinstance(given, dict):
+            given = {key: value for key, value in given.items() if value is not None}
+        return msgspec.convert(given, tool, strict=False).to_action()
+    except msgspec.DecodeError as error:
+        what = "are not as its schema says" if isinstance(error, msgspec.ValidationError) else ""
+        raise ValueError(
+            f"The arguments of {tool.name} {what or 'are not valid JSON'}: {error}. Call it again."
+        ) from error
+    except ValueError as error:
+        raise ValueError(
+            f"The arguments of {tool.name} do not fit: {error}. Call it again."
+        ) from error
+
+
+def _parameters(tool: type[ToolArguments]) -> dict[str, Any]:
+    """JSON Schema of the arguments in one piece, as providers want it, without references."""
+    (_,), components = msgspec.json.schema_components([tool], ref_template="{name}")
+    inlined = _inline(components[tool.__name__], components)
+    assert isinstance(inlined, dict)
+    return inlined
+
+
+def _inline(schema: Any, components: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inline(item, components) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inline(components[schema["$ref"]], components)
+    # Providers choose among several forms by the value of a field, and need not be told which.
+    noise = ("title", "discriminator") if schema.get("type") == "object" else ("discriminator",)
+    return {key: _inline(value, components) for key, value in schema.items() if key not in noise}
