@@ -29,9 +29,9 @@ class Agent(ABC):
     workspace
         The folder that the session works in.
     on_delta
-        Told each piece of a model response as it arrives.
+        Told each piece of a step's model response as it arrives.
     on_response
-        Told each whole model response, and the seconds that it took.
+        Told each whole model response, the seconds that it took, and who asked for it.
     blobs
         What the events refer to, such as images; None where nothing is kept.
     tool_sources
@@ -50,7 +50,7 @@ class Agent(ABC):
         llm: LanguageModel,
         workspace: Path,
         on_delta: Callable[[Delta], None] = lambda delta: None,
-        on_response: Callable[[Response, float], None] = lambda response, seconds: None,
+        on_response: Callable[[Response, float, str], None] = lambda *told: None,
         blobs: BlobStore | None = None,
         tool_sources: Sequence[ToolSource] = (),
     ) -> None:
@@ -86,13 +86,18 @@ class Agent(ABC):
         """The system prompt and the names of the tools, for the log; None if there is none."""
         return None
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Response:
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], caller: str = "agent"
+    ) -> Response:
         """Ask the session's model, streaming, with its use counted.
 
         Parameters
         ----------
         messages, tools
             As in `LanguageModel.complete`.
+        caller
+            Who asks, for the ledger. Only what is asked by ``agent``, for a step, is shown while
+            it is written.
 
         Returns
         -------
@@ -105,8 +110,13 @@ class Agent(ABC):
             When the call failed.
         """
         started = time.monotonic()
-        response = await self.llm.complete(messages, tools, self._on_delta)
+        on_delta = self._on_delta if caller == "agent" else _not_shown
+        response = await self.llm.complete(messages, tools, on_delta)
         # Some servers give every response the same id, or none.
         response = msgspec.structs.replace(response, id=f"{response.id}/{uuid4().hex[:8]}")
-        self._on_response(response, time.monotonic() - started)
+        self._on_response(response, time.monotonic() - started, caller)
         return response
+
+
+def _not_shown(delta: Delta) -> None:
+    """Take a piece of a response that is not for the timeline."""

@@ -44,7 +44,7 @@ class Asking:
         """Show a piece of a model response (given to the agent as its ``on_delta``)."""
         self._log.stream.live.write(delta.kind, self.asked_at, delta.text)
 
-    def on_response(self, response: Response, seconds: float) -> None:
+    def on_response(self, response: Response, seconds: float, caller: str) -> None:
         """Count what a model response took (given to the agent as its ``on_response``)."""
         usage = response.usage
         self._log.stream.append(
@@ -52,6 +52,7 @@ class Asking:
                 cause=self.asked_at,
                 response_id=response.id,
                 model=response.model,
+                caller=caller,
                 prompt_tokens=usage.prompt_tokens,
                 completion_tokens=usage.completion_tokens,
                 cached_tokens=usage.cached_tokens,

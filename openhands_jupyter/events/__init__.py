@@ -64,6 +64,7 @@ from .kernels import (
     KernelVariable,
     UserKernel,
 )
+from .ledger import Ledger
 from .live import LiveItem, LiveText
 from .masking import Masker
 from .notebook_runs import (
@@ -185,6 +186,7 @@ __all__ = [
     "KernelLookAction",
     "KernelObservation",
     "KernelVariable",
+    "Ledger",
     "LeftCell",
     "LiveItem",
     "LiveText",

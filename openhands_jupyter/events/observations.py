@@ -305,6 +305,9 @@ class ModelUsageObservation(Observation, frozen=True, kw_only=True, tag=True):
 
     Attributes
     ----------
+    caller
+        Who asked for it: ``agent`` for a step of the agent, or another part of the program, such
+        as ``condenser`` or ``title``.
     prompt_tokens, completion_tokens, cached_tokens
         Tokens as the provider counted them.
     cost
@@ -315,6 +318,7 @@ class ModelUsageObservation(Observation, frozen=True, kw_only=True, tag=True):
 
     response_id: str
     model: str
+    caller: str = "agent"
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0

@@ -19,6 +19,7 @@ from .actions import (
     UserMessageAction,
 )
 from .event import Action, Event, Observation
+from .ledger import Ledger
 from .notebook_runs import DryRunAction
 from .observations import (
     AgentState,
@@ -81,10 +82,8 @@ class State:
         Host and port of what the person allowed for the whole session, in the order of that.
     secrets
         Names of the secrets that the person allowed into the sandbox.
-    prompt_tokens, completion_tokens
-        Tokens over all model calls.
-    cost
-        US dollars over all model calls whose price is known.
+    spent
+        Tokens and money over all model calls.
     isolation
         The newest sandbox; None before the first.
     running_command
@@ -106,9 +105,7 @@ class State:
     plan: list[Task] = field(default_factory=list)
     allowed_places: dict[tuple[str, int], None] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float = 0.0
+    spent: Ledger = field(default_factory=Ledger)
     isolation: IsolationObservation | None = None
     asleep: bool = False
     running_command: str | None = None
@@ -154,9 +151,7 @@ class State:
                 if event.state == "stopped":
                     self.running_command = None
             case ModelUsageObservation():
-                self.prompt_tokens += event.prompt_tokens
-                self.completion_tokens += event.completion_tokens
-                self.cost += event.cost or 0.0
+                self.spent.add(event)
             case SandboxReleasedObservation():
                 self.isolation, self.asleep = None, True
                 self.running_command = None

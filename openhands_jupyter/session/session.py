@@ -113,9 +113,7 @@ class Session:
             SessionModel(state, resolve),
             workspace,
             on_delta=lambda delta: self.controller.asking.on_delta(delta),
-            on_response=lambda response, seconds: self.controller.asking.on_response(
-                response, seconds
-            ),
+            on_response=lambda *told: self.controller.asking.on_response(*told),
             blobs=stream.blobs,
         )
         settings = config.settings

@@ -1744,6 +1744,9 @@ export interface AgentStateChangedObservation {
  *
  * Attributes
  * ----------
+ * caller
+ *     Who asked for it: ``agent`` for a step of the agent, or another part of the program, such
+ *     as ``condenser`` or ``title``.
  * prompt_tokens, completion_tokens, cached_tokens
  *     Tokens as the provider counted them.
  * cost
@@ -1761,6 +1764,7 @@ export interface ModelUsageObservation {
   cause?: number | null;
   response_id: string;
   model: string;
+  caller?: string;
   prompt_tokens?: number;
   completion_tokens?: number;
   cached_tokens?: number;

@@ -253,20 +253,21 @@ def test_plan_is_the_one_stated_last() -> None:
     assert folded(TaskTrackingAction(tasks=first), TaskTrackingAction(tasks=[])).plan == []
 
 
-@pytest.mark.parametrize(
-    ("costs", "total"), [([], 0), ([0.5, 0.25], 0.75), ([0.0], 0), ([0.5, None, 0.25], 0.75)]
-)
-def test_usage(costs: list[float | None], total: float) -> None:
-    calls = [
-        ModelUsageObservation(
-            response_id="r", model="m", prompt_tokens=10, completion_tokens=3, cost=cost
-        )
-        for cost in costs
-    ]
-    state = folded(*calls)
-    assert state.cost == total
-    tokens = (state.prompt_tokens, state.completion_tokens)
-    assert tokens == (10 * len(costs), 3 * len(costs))
+def usage(id: str, cost: float | None, caller: str = "agent") -> ModelUsageObservation:
+    return ModelUsageObservation(
+        response_id=id, model="m", caller=caller, prompt_tokens=10, completion_tokens=3, cost=cost
+    )
+
+
+def test_the_ledger_counts_each_response_once_whoever_asked() -> None:
+    spent = folded(usage("a", 0.5), usage("b", 0.25, "title"), usage("a", 0.5)).spent
+    assert (spent.cost, spent.tokens, spent.unpriced_tokens) == (0.75, 26, 0)
+
+
+def test_a_price_that_is_not_known_is_not_nothing() -> None:
+    spent = folded(usage("a", 0.0), usage("b", None), usage("c", 0.5), usage("b", None)).spent
+    assert (spent.cost, spent.unpriced_tokens) == (0.5, 13)
+    assert (spent.prompt_tokens, spent.completion_tokens) == (30, 9)
 
 
 def test_isolation_and_system_message() -> None:
