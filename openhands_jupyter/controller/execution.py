@@ -129,11 +129,13 @@ class Execution:
             _log.error("Session %s: interrupting failed: %r", self._log.stream.session, error)
 
     async def end_left_running(self) -> bool:
-        """End the command that was left running in the shell; whether there was one."""
-        if self._log.state.running_command is None:
+        """End what was left running, be it a command in the shell; whether there was something."""
+        if self._log.state.running_command is None and not self._runtime.left_running:
             return False
         try:
-            await self._runtime.interrupt()
+            await self._runtime.end_left_running()
         except Exception:
-            _log.exception("Session %s: a running command was not ended", self._log.stream.session)
+            _log.exception(
+                "Session %s: what was left running was not ended", self._log.stream.session
+            )
         return True

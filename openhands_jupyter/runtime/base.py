@@ -88,6 +88,15 @@ class Runtime(ABC):
         """
 
     @property
+    def left_running(self) -> bool:
+        """Whether something was left running elsewhere than in the shell."""
+        return False
+
+    async def end_left_running(self) -> None:
+        """End, soon, what was left running in the shell or elsewhere."""
+        await self.interrupt()
+
+    @property
     def outdated(self) -> str:
         """Why the sandbox should be another one at its next rest, as a sentence; empty if not."""
         return ""

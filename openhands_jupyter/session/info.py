@@ -45,8 +45,10 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     ``sandbox`` is the isolation that was asked for when the session began, ``isolation`` what is
     in force, ``network`` what may be reached now. ``command_running`` says whether a command was
-    left running in the shell. ``kernel`` is the id of its kernel among those of the Jupyter server,
-    while there is one. ``asleep`` says that the sandbox was released because nobody used it.
+    left running in the shell, ``cells_running`` whether cells of a notebook run in its own kernel
+    that the session has begun with. ``kernel`` is the id of its kernel among those of the Jupyter
+    server, while there is one. ``asleep`` says that the sandbox was released because nobody used
+    it.
     """
 
     id: str
@@ -64,6 +66,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     isolation: IsolationObservation | None = None
     pending: int | None = None
     command_running: bool = False
+    cells_running: bool = False
     plan: list[Task] = []
     secrets: list[str] = []
     network: NetworkInfo | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -45,10 +44,6 @@ from .snapshots import last_known
 
 ANSWERS_WITHIN = 5.0
 """Seconds that an idle kernel has for an answer."""
-
-SETTLES_WITHIN = 1.0
-LOOKED_AFTER = 0.05
-"""Seconds that a kernel has to get idle, and after which it is looked at again."""
 
 
 _NAME = re.compile(r"[^\W\d][\w.]{0,199}")
@@ -104,7 +99,7 @@ class KernelActions:
         try:
             kernel = await self._find(action.path)
             if not (isinstance(action, KernelControlAction) and action.what == "interrupt"):
-                kernel = await self._settled(kernel)
+                kernel = await self._kernels.settled(kernel.id)
             match action:
                 case KernelCodeAction():
                     _require_python(action.path, kernel)
@@ -135,7 +130,7 @@ class KernelActions:
         try:
             kernel = await self._find(action.path)
             if not (isinstance(action, KernelControlAction) and action.what == "interrupt"):
-                kernel = await self._settled(kernel)
+                kernel = await self._kernels.settled(kernel.id)
             match action:
                 case KernelInspectAction():
                     return await self._inspect(action, kernel)
@@ -170,21 +165,6 @@ class KernelActions:
             kernel = await self._kernels.look(shown.kernel.id)
         if kernel is None:
             raise _no_kernel(path)
-        return kernel
-
-    async def _settled(self, kernel: UserKernel) -> UserKernel:
-        """The kernel when it is idle, or still busy after a moment.
-
-        Whoever has just asked it something, as this does, gets the answer before it is known to
-        be idle again.
-        """
-        until = time.monotonic() + SETTLES_WITHIN
-        while kernel.state != "idle" and time.monotonic() < until:
-            await asyncio.sleep(LOOKED_AFTER)
-            found = await self._kernels.look(kernel.id)
-            if found is None:
-                raise KernelDied
-            kernel = found
         return kernel
 
     async def _inspect(self, action: KernelInspectAction, kernel: UserKernel) -> Observation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -86,6 +87,8 @@ class NotebookRuns:
         Knows the secrets.
     blobs
         Keeps the pictures that a model is shown.
+    on_change
+        Called when `running` may be another one.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class NotebookRuns:
         state: State,
         masker: Masker,
         blobs: BlobStore,
+        on_change: Callable[[], None],
     ) -> None:
         self._runs = runs
         self._notebooks = notebooks
@@ -103,7 +107,19 @@ class NotebookRuns:
         self._state = state
         self._masker = masker
         self._blobs = blobs
+        self._on_change = on_change
         self._left: dict[str, _Left] = {}
+
+    @property
+    def running(self) -> bool:
+        """Whether cells that the session has begun with in the person's kernel still run."""
+        return any(not left.run.ended for left in self._left.values())
+
+    def stop(self) -> None:
+        """Interrupt all of these; nothing else that the kernels do."""
+        for left in self._left.values():
+            if not left.run.ended:
+                left.run.stop()
 
     def takes(self, action: Action) -> bool:
         """Whether an action is about cells that are run."""
@@ -186,7 +202,7 @@ class NotebookRuns:
             CellToRun(id=cell.id, rev=cell.rev, source=cell.source) for cell in action.planned
         ]
         run = await self._server_runs().start(
-            document.path, wanted, action.stop_on_error, action.found, left.hear
+            document.path, wanted, action.stop_on_error, action.found, left.hear, self._on_change
         )
         if isinstance(run, Mismatch):
             changed = ", ".join(cell.id for cell in run.cells[:10])
@@ -200,6 +216,7 @@ class NotebookRuns:
         for id in ended[: max(len(ended) - REMEMBERED, 0)]:
             del self._left[id]
         self._left[run.id] = left
+        self._on_change()
         return left
 
     async def _follow(

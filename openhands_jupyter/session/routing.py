@@ -27,6 +27,17 @@ class Executor(Protocol):
         """
 
 
+class LeftRunning(Protocol):
+    """What goes on after the action that began it was answered."""
+
+    @property
+    def running(self) -> bool:
+        """Whether there is something."""
+
+    def stop(self) -> None:
+        """End it, soon."""
+
+
 class RoutingRuntime(Runtime):
     """A sandbox, and what the server executes beside it.
 
@@ -36,12 +47,15 @@ class RoutingRuntime(Runtime):
         Executes what no executor takes.
     executors
         The first that takes an action executes it.
+    left
+        What executors leave running.
     """
 
-    def __init__(self, sandbox: Runtime, executors: Sequence[Executor]) -> None:
+    def __init__(self, sandbox: Runtime, executors: Sequence[Executor], left: LeftRunning) -> None:
         self.workspace = sandbox.workspace
         self._sandbox = sandbox
         self._executors = executors
+        self._left = left
         self._running: asyncio.Task[Observation] | None = None
 
     async def prepare(self, action: Action) -> Action | Observation:
@@ -71,6 +85,16 @@ class RoutingRuntime(Runtime):
         if self._running is not None:
             self._running.cancel()
         await self._sandbox.interrupt()
+
+    @property
+    def left_running(self) -> bool:
+        """Whether executors have left something running; see `Runtime.left_running`."""
+        return self._left.running
+
+    async def end_left_running(self) -> None:
+        """End what was left running; see `Runtime.end_left_running`."""
+        self._left.stop()
+        await self._sandbox.end_left_running()
 
     async def start(self) -> IsolationObservation:
         """Start the sandbox; see `Runtime.start`."""

@@ -126,9 +126,18 @@ class Session:
         actions = NotebookActions(
             notebooks, places, state, info.id, stream.masker, kept, stream.blobs
         )
+        self._runs = NotebookRuns(
+            runs,
+            actions,
+            self._runtime,
+            state,
+            stream.masker,
+            stream.blobs,
+            self._announce,
+        )
         executors = (
             actions,
-            NotebookRuns(runs, actions, self._runtime, state, stream.masker, stream.blobs),
+            self._runs,
             SandboxKernel(self._runtime, stream.masker),
             kernel_executor(
                 kernels,
@@ -147,7 +156,7 @@ class Session:
             state,
             agent,
             Gate(workspace),
-            RoutingRuntime(self._runtime, executors),
+            RoutingRuntime(self._runtime, executors, self._runs),
             checkpoints,
             cells,
         )
@@ -164,7 +173,7 @@ class Session:
     def forgettable(self) -> bool:
         """Whether nothing would be lost or cut off if it were closed and opened again."""
         settled = self._state.agent_state in _SETTLED and self._state.mode != "auto"
-        return settled and self.stream.subscribers == 0
+        return settled and self.stream.subscribers == 0 and not self._runs.running
 
     def touch(self) -> None:
         """Note that somebody uses the session."""
@@ -208,6 +217,7 @@ class Session:
             asleep=state.asleep,
             pending=state.pending_confirmation,
             command_running=state.running_command is not None,
+            cells_running=self._runs.running,
             plan=state.plan,
             secrets=list(self._secrets.given(state.secrets)),
             network=self.network.info(),
@@ -332,8 +342,11 @@ class Session:
         Conflict
             When the session is in no state for it.
         """
-        stops_command = command == "stop" and self._state.running_command is not None
-        if not stops_command and self._state.agent_state not in _COMMAND_STATES[command]:
+        left_running = self._state.running_command is not None or self._runs.running
+        if (
+            not (command == "stop" and left_running)
+            and self._state.agent_state not in _COMMAND_STATES[command]
+        ):
             raise Conflict(
                 "wrong_state",
                 f"The session cannot {command} while it is {self._state.agent_state}.",
@@ -478,7 +491,9 @@ class Session:
 
         Writes to the disk: to be called on another thread than the event loop's.
         """
-        info = msgspec.structs.replace(self.info(), open=False, network=None, kernel=None)
+        info = msgspec.structs.replace(
+            self.info(), open=False, network=None, kernel=None, cells_running=False
+        )
         if info != self._saved:
             write_info(self._folder, info)
             self._saved = info

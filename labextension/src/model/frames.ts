@@ -70,6 +70,8 @@ export interface ISessionInfo {
   pending: number | null;
   /** Whether a command was left running in the shell. */
   command_running: boolean;
+  /** Whether cells run in a notebook's own kernel that the agent has begun with. */
+  cells_running: boolean;
   plan: Task[];
   /** Names of the secrets that the person allowed into the sandbox. */
   secrets: readonly string[];
@@ -249,6 +251,7 @@ export function parseSession(value: unknown): ISessionInfo {
     isolation: null,
     pending: null,
     command_running: false,
+    cells_running: false,
     network: null,
     kernel: null,
     asleep: false

@@ -71,10 +71,11 @@ export class SessionModel extends Observable {
   }
 
   /**
-   * Whether there is something to stop: the agent, or a command that it left running.
+   * Whether there is something to stop: the agent, or what it left running.
    */
   get stoppable(): boolean {
-    return this.busy || this.info.command_running;
+    const { command_running, cells_running } = this.info;
+    return this.busy || command_running || cells_running;
   }
 
   /**

@@ -77,6 +77,7 @@ class Runs:
         stop_on_error: bool = True,
         kernel: UserKernel | None = None,
         on_text: Callable[[str], None] | None = None,
+        on_end: Callable[[], None] | None = None,
     ) -> Run | Mismatch:
         """Begin to run cells; runs of one notebook wait for each other.
 
@@ -93,6 +94,8 @@ class Runs:
             none runs; None for any.
         on_text
             Called with what is printed.
+        on_end
+            Called when it has ended.
 
         Returns
         -------
@@ -110,7 +113,7 @@ class Runs:
             return Mismatch(cells=wrong, nb_rev=snapshot.nb_rev)
         if snapshot.delivery != "tab" and snapshot.state.read_only:
             raise read_only(path)
-        run = Run(path, _to_run(snapshot, cells), stop_on_error, on_text, kernel)
+        run = Run(path, _to_run(snapshot, cells), stop_on_error, on_text, kernel, on_end)
         self._remember(run)
         task = asyncio.create_task(self._drive(run))
         self._tasks.add(task)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from queue import Empty
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
@@ -23,6 +25,10 @@ STARTS_WITHIN = 60.0
 """Seconds that a kernel has to come back: Jupyter looks every few whether one has died."""
 
 LOOKED_AFTER = 0.1
+
+SETTLES_WITHIN = 1.0
+SETTLED_AFTER = 0.05
+"""Seconds that a kernel has to get idle, and after which it is looked at again."""
 
 ASKED_AGAIN = 0.5
 """Seconds after which a kernel is asked again whether it is there."""
@@ -131,6 +137,42 @@ class Kernels:
             return None
         model = await ensure_async(self._kernels.kernel_model(id))
         return await self._described(model["name"], id=id, state=model["execution_state"])
+
+    async def settled(self, id: str) -> UserKernel:
+        """A kernel when it is idle, or what it is else after a moment.
+
+        Whoever has just asked it something gets the answer before it is known to be idle again.
+        One that was never used is known as ``starting`` for as long as nobody uses it, so it is
+        asked itself.
+
+        Raises
+        ------
+        KernelDied
+            When there is none with this id.
+        """
+        until = time.monotonic() + SETTLES_WITHIN
+        while True:
+            found = await self.look(id)
+            if found is None:
+                raise KernelDied
+            if found.state == "starting" and await self._answers(id):
+                return msgspec.structs.replace(found, state="idle")
+            if found.state == "idle" or time.monotonic() > until:
+                return found
+            await asyncio.sleep(SETTLED_AFTER)
+
+    async def _answers(self, id: str) -> bool:
+        """Whether a kernel answers where it would run code, and so is idle."""
+        client = Attachment(self._kernels, id).client()
+        client.start_channels(iopub=False, stdin=False, hb=False)
+        try:
+            client.kernel_info()
+            await client.get_shell_msg(timeout=SETTLES_WITHIN)
+        except Empty:
+            return False
+        finally:
+            client.stop_channels()
+        return True
 
     async def _described(self, name: str, *, id: str, state: str = "") -> UserKernel:
         """A kernel with what its kernelspec says."""

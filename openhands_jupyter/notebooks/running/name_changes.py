@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Mapping, Set
 
 import msgspec
 
 from ...events.notebook_runs import NameChanges
 from ..in_kernel.asking import NoAnswer, ask
-from .kernels import Attachment, Kernels
+from .kernels import Attachment, KernelDied, Kernels
 
 ANSWERS_WITHIN = 5.0
 """Seconds that an idle kernel has for an answer."""
-
-SETTLES_WITHIN = 1.0
-LOOKED_AFTER = 0.05
-"""Seconds that a kernel has to get idle, and after which it is looked at again."""
 
 MOST = 40
 """Names that are told of each kind."""
@@ -42,19 +36,14 @@ async def looks_of(kernels: Kernels, kernel: Attachment, id: str) -> dict[str, s
     NotKnown
         When the kernel is busy, or none of Python's, or does not answer as it should.
     """
-    until = time.monotonic() + SETTLES_WITHIN
-    while True:
-        found = await kernels.look(id)
-        if found is None:
-            raise NotKnown("the kernel is gone")
-        if found.language != "python":
-            raise NotKnown("the kernel is none of Python's")
-        # One that was never used calls itself `starting`.
-        if found.state != "busy":
-            break
-        if time.monotonic() > until:
-            raise NotKnown("the kernel was busy with something else")
-        await asyncio.sleep(LOOKED_AFTER)
+    try:
+        found = await kernels.settled(id)
+    except KernelDied:
+        raise NotKnown("the kernel is gone") from None
+    if found.language != "python":
+        raise NotKnown("the kernel is none of Python's")
+    if found.state != "idle":
+        raise NotKnown("the kernel was busy with something else")
     try:
         told = await ask(kernel, "bindings", {}, ANSWERS_WITHIN)
         return msgspec.convert(told, dict[str, str])

@@ -128,6 +128,7 @@ class Run:
         stop_on_error: bool,
         on_text: Callable[[str], None] | None = None,
         wanted: UserKernel | None = None,
+        on_end: Callable[[], None] | None = None,
     ) -> None:
         self.id = uuid4().hex[:12]
         self.path = path
@@ -144,6 +145,7 @@ class Run:
         self.stop_asked = asyncio.Event()
         self._moved = asyncio.Event()
         self._on_text = on_text
+        self._on_end = on_end
         self.wanted = wanted
 
     @property
@@ -209,3 +211,5 @@ class Run:
                 cell.end("not_run")
         self.problem = problem or self.problem
         self.move(state)
+        if self._on_end:
+            self._on_end()

@@ -492,8 +492,15 @@ async def test_code_that_takes_long_is_interrupted_and_nothing_of_the_persons(
     assert isinstance(done, KernelCodeObservation)
     assert (done.interrupted, text(done)[:6]) == ("stopped", "begun\n")
 
+    # A kernel that nobody has used says that it starts; what it is doing is for itself to say.
+    person.kernel.execution_state = "starting"
+    assert text(await act("6 * 7")) == "42"
+
     asked = await person.begin("import time\nwhile not globals().get('go'): time.sleep(0.01)")
     assert await code_of(act("1")) == "kernel_busy"
+    person.kernel.execution_state = "starting"
+    assert await code_of(act("1")) == "kernel_busy"
+    person.kernel.execution_state = "busy"
     interrupt = KernelControlAction(what="interrupt", whose="user", path=NAME)
     done = await act(interrupt)
     assert isinstance(done, KernelObservation)

@@ -242,7 +242,13 @@ async def test_what_was_approved_is_what_is_run(
 
 
 async def test_a_long_run_is_waited_for_watched_and_stopped(
-    begin: Begin, services: Services, root: Path, file: Path, model_server: ModelServer
+    begin: Begin,
+    services: Services,
+    root: Path,
+    file: Path,
+    model_server: ModelServer,
+    api: Any,
+    connect: Any,
 ) -> None:
     waits = code("waits-cell", WAIT)
     asks = code("asks-cell", "name = input('Your name? ')")
@@ -298,6 +304,22 @@ async def test_a_long_run_is_waited_for_watched_and_stopped(
     id = session.send_message("Stop it")
     await until(session, "finished", after=id)
     assert answers(session)[-1].state == "interrupted"
+
+    # What runs on although the agent is done, the person can stop too.
+    model_server.play(run_cells(cells=["waits-cell", "after-cell"], wait_s=0), DONE)
+    client = await connect(session.id)
+    assert (await client.until(lambda f: f["type"] == "hello"))["session"]["cells_running"] is False
+    id = session.send_message("Once more")
+    session.confirm((await asked(session, after=id)).id, "approve")
+    frame = await client.until(lambda f: f.get("session", {}).get("state") == "finished")
+    assert frame["session"]["cells_running"] is True
+    run = services.runs.get(answers(session)[-1].run)
+    await wait_until(lambda: run.cells[0].outputs)
+    assert (await api("POST", f"sessions/{session.id}/state", {"command": "stop"})).status == 202
+    await client.until(lambda f: f.get("session", {}).get("cells_running") is False)
+    assert [cell.status for cell in run.cells] == ["interrupted", "not_run"]
+    await until(session, "stopped", after=id)
+    assert (await api("POST", f"sessions/{session.id}/state", {"command": "stop"})).status == 409
 
 
 async def test_a_kernel_that_dies_and_a_server_that_was_started_again(

@@ -26,6 +26,7 @@ export function sessionInfo(change: Partial<ISessionInfo> = {}): ISessionInfo {
     isolation: null,
     pending: null,
     command_running: false,
+    cells_running: false,
     plan: [],
     secrets: [],
     network: null,

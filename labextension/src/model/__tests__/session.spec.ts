@@ -1,20 +1,21 @@
 import type { ApiClient } from '../client';
-import type { AnyEvent } from '../frames';
+import type { AnyEvent, ISessionInfo } from '../frames';
 import { SessionModel } from '../session';
 import { log, sessionInfo, userMessage } from './samples';
 
 describe('SessionModel', () => {
-  it('can be stopped while a command that was left running goes on', () => {
-    const client = {} as ApiClient;
-    const model = (command_running: boolean): SessionModel =>
+  it('can be stopped while something that was left running goes on', () => {
+    const model = (running: Partial<ISessionInfo>): SessionModel =>
       new SessionModel(
-        client,
-        sessionInfo({ state: 'finished', command_running }),
+        {} as ApiClient,
+        sessionInfo({ state: 'finished', ...running }),
         () => undefined
       );
-    expect(model(true).stoppable).toBe(true);
-    expect(model(true).busy).toBe(false);
-    expect(model(false).stoppable).toBe(false);
+    for (const what of ['command_running', 'cells_running']) {
+      expect(model({ [what]: true }).stoppable).toBe(true);
+      expect(model({ [what]: true }).busy).toBe(false);
+    }
+    expect(model({}).stoppable).toBe(false);
   });
 
   it('reads everything anew when the server has lost the end of the log', async () => {
