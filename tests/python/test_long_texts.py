@@ -14,8 +14,8 @@ import pytest
 from openhands_jupyter import ipython_code
 from openhands_jupyter.llm.tour.tasks import task_for
 from openhands_jupyter.notebooks.cleanroom.comparing import comparable
-from openhands_jupyter.notebooks.running.listening import _continued
 from openhands_jupyter.notebooks.running.planning import starts_agent
+from openhands_jupyter.notebooks.running.printed import Printed
 from openhands_jupyter.runtime.executed_later import difference
 
 LENGTH = 20_000
@@ -33,7 +33,7 @@ def compared(text: str) -> None:
 
 
 def printed(text: str) -> None:
-    _continued("", text)
+    Printed().write(text)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from ...events.notebook_runs import CellStatus
 from .kernels import Attachment
+from .printed import Printed
 from .runs import CellRun
 
 CHECKED = 1.0
@@ -30,7 +31,8 @@ LEAST = 100
 KEPT_FOR = 10.0
 """Seconds that messages are kept until it is known which cell they are of."""
 
-MOST_KEPT = 2_000
+MARKS = ("execute_input", "status")
+"""Messages that say how far a cell is. They are short, and kept however much is printed."""
 
 
 class Listener:
@@ -67,7 +69,7 @@ class Listener:
         self._on_input = on_input
         self._on_text = on_text
         self._followed: dict[str, Execution] = {}
-        self._early: deque[tuple[float, str, dict[str, Any]]] = deque(maxlen=MOST_KEPT)
+        self._early = _Early()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -112,9 +114,8 @@ class Listener:
         """
         if message not in self._followed:
             self._followed[message] = execution = Execution(self._outputs, cell, self._on_text)
-            for _, parent, early in self._early:
-                if parent == message:
-                    execution.take(early)
+            for early in self._early.of(message):
+                execution.take(early)
         return self._followed[message]
 
     async def until_end(self, execution: Execution) -> CellStatus:
@@ -144,10 +145,7 @@ class Listener:
                 execution.take(message)
                 continue
             # A browser tells which message it has sent only when it is sent.
-            now = time.monotonic()
-            while self._early and self._early[0][0] < now - KEPT_FOR:
-                self._early.popleft()
-            self._early.append((now, parent, message))
+            self._early.keep(parent, message)
 
     async def _watch(self) -> None:
         while True:
@@ -159,6 +157,28 @@ class Listener:
             message = await self._client.stdin_channel.get_msg(timeout=None)
             if message["msg_type"] == "input_request":
                 self._on_input(message["content"].get("prompt", ""))
+
+
+class _Early:
+    """Messages that nobody follows yet, for a while, and not more than the outputs of one cell."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[float, str, dict[str, Any], int]] = deque()
+        self._room = LONGEST
+
+    def keep(self, parent: str, message: dict[str, Any]) -> None:
+        """Keep an answer to the message with the id `parent`, if there is room for it."""
+        now = time.monotonic()
+        while self._kept and self._kept[0][0] < now - KEPT_FOR:
+            self._room += self._kept.popleft()[3]
+        size = 0 if message["msg_type"] in MARKS else _size(message["content"])
+        if size <= self._room:
+            self._room -= size
+            self._kept.append((now, parent, message, size))
+
+    def of(self, parent: str) -> list[dict[str, Any]]:
+        """What is kept of the answers to a message, in order."""
+        return [message for _, id, message, _ in self._kept if id == parent]
 
 
 class Execution:
@@ -182,7 +202,7 @@ class Execution:
         self._outputs = outputs
         self._cell = cell
         self._on_text = on_text
-        cell.outputs = outputs.begin(cell)
+        outputs.begin(cell)
 
     def take(self, message: dict[str, Any]) -> None:
         """Note a message of the kernel."""
@@ -219,12 +239,21 @@ class _Outputs(NotebookClient):
         self._cells = cells
         self._on_output = on_output
         self._room = [LONGEST] * len(cells)
+        # The last printed text of each cell, whose output gets it when it is asked for.
+        self._printing: dict[int, tuple[Any, Printed]] = {}
 
-    def begin(self, cell: CellRun) -> list[dict[str, Any]]:
-        """The list in which a cell's outputs will be."""
+    def begin(self, cell: CellRun) -> None:
+        """Let a cell have the outputs that come for it."""
         self.clear_before_next_output = False
-        outputs: list[dict[str, Any]] = self.nb.cells[self._cells.index(cell)].outputs
+        index = self._cells.index(cell)
+        cell.has_outputs(lambda: self._so_far(index))
         self._on_output(cell)
+
+    def _so_far(self, index: int) -> list[dict[str, Any]]:
+        if printing := self._printing.get(index):
+            out, printed = printing
+            out["text"] = printed.text
+        outputs: list[dict[str, Any]] = self.nb.cells[index].outputs
         return outputs
 
     def take(self, message: dict[str, Any], cell: CellRun) -> bool:
@@ -250,13 +279,21 @@ class _Outputs(NotebookClient):
             return None
         out = super().output(outs, msg, display_id, cell_index)
         if out and out["output_type"] == "stream" and outs[-1] is out:
-            before = outs[-2] if len(outs) > 1 else {}
-            if before.get("output_type") == "stream" and before["name"] == out["name"]:
-                outs.pop()
-                before["text"] = _continued(before["text"], out["text"])
-                return before
-            out["text"] = _continued("", out["text"])
+            return self._printed(outs, out, cell_index)
         return out
+
+    def _printed(self, outs: list[Any], out: Any, index: int) -> Any:
+        """Have a new text at the end go on where the one before it ended, if that is its like."""
+        known = self._printing.get(index)
+        before = outs[-2] if len(outs) > 1 else None
+        if known and known[0] is before and before["name"] == out["name"]:
+            outs.pop()
+        else:
+            self._so_far(index)
+            known = self._printing[index] = (out, Printed())
+        kept, printed = known
+        printed.write(out["text"])
+        return kept
 
     def handle_comm_msg(self, outs: list[Any], msg: dict[str, Any], cell_index: int) -> None:
         """Leave widgets to a browser that has the notebook open."""
@@ -266,9 +303,7 @@ class _Outputs(NotebookClient):
     def _fits(self, outs: list[Any], content: dict[str, Any], index: int) -> bool:
         if self._room[index] < 0:
             return False
-        text, data = content.get("text", ""), content.get("data", {})
-        # An output takes room although nothing is in it; printed text goes on where it ended.
-        self._room[index] -= len(text) if text else LEAST + len(json.dumps(data))
+        self._room[index] -= _size(content)
         if self._room[index] < 0:
             note = f"\n[what follows is not kept: more than {LONGEST // 1_000_000} MB]\n"
             outs.append({"output_type": "stream", "name": "stderr", "text": note})
@@ -276,25 +311,7 @@ class _Outputs(NotebookClient):
         return True
 
 
-def _continued(text: str, more: str) -> str:
-    """A text and what is printed after it, which may overwrite its last line."""
-    start = text.rfind("\n") + 1
-    lines = (text[start:] + more).split("\n")
-    return text[:start] + "\n".join(_overwritten(_rubbed_out(line)) for line in lines)
-
-
-def _rubbed_out(line: str) -> str:
-    if "\b" not in line:
-        return line
-    kept: list[str] = []
-    for character in line:
-        if character == "\b" and kept:
-            kept.pop()
-        else:
-            kept.append(character)
-    return "".join(kept)
-
-
-def _overwritten(line: str) -> str:
-    """What is left of a line; a return at its end waits for what comes next."""
-    return line[line.rstrip("\r").rfind("\r") + 1 :]
+def _size(content: dict[str, Any]) -> int:
+    """The room that an output takes; one of no text takes some although nothing is in it."""
+    text, data = content.get("text", ""), content.get("data", {})
+    return len(text) if text else LEAST + len(json.dumps(data))

@@ -44,9 +44,6 @@ class CellRun:
     ----------
     may_fail
         Whether an error of its own does not end the run, because it is tagged so.
-    outputs
-        What it has printed and shown so far, as nbformat has it; None where it is known to the
-        browser only.
     written
         Whether all of that is in the notebook.
     written_rev
@@ -63,12 +60,21 @@ class CellRun:
         self.may_fail = may_fail
         self.status: CellStatus = "queued"
         self.execution_count: int | None = None
-        self.outputs: list[dict[str, Any]] | None = None
         self.written = False
         self.written_rev = rev
         self.message: str | None = None
         self._began: float | None = None
         self._seconds: float | None = None
+        self._outputs: Callable[[], list[dict[str, Any]]] | None = None
+
+    @property
+    def outputs(self) -> list[dict[str, Any]] | None:
+        """What it has printed and shown so far, as nbformat has it; None before it was begun."""
+        return self._outputs() if self._outputs else None
+
+    def has_outputs(self, so_far: Callable[[], list[dict[str, Any]]]) -> None:
+        """Note what tells its outputs."""
+        self._outputs = so_far
 
     @property
     def seconds(self) -> float | None:

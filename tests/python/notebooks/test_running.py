@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from notebook_contract import STREAM, World, code, notebook
 from notebook_runs import CASES, WAIT, RunWorld
 from read_only import read_only
@@ -14,6 +17,8 @@ from waiting import wait_until
 
 from openhands_jupyter.errors import Conflict
 from openhands_jupyter.notebooks.running import listening
+from openhands_jupyter.notebooks.running import printed as printed_module
+from openhands_jupyter.notebooks.running.printed import Printed
 from openhands_jupyter.notebooks.running.runs import CellRun
 
 PATH = "notebook.ipynb"
@@ -21,7 +26,7 @@ WAITING = notebook(code("first-cell", WAIT), code("second-cell", "x = 1", STREAM
 
 
 @pytest.mark.parametrize(
-    ("printed", "more", "kept"),
+    ("text", "more", "kept"),
     [
         ("10%", "\r20%", "20%"),
         ("10%\r", "\r20%\n", "20%\n"),
@@ -42,10 +47,73 @@ WAITING = notebook(code("first-cell", WAIT), code("second-cell", "x = 1", STREAM
     ],
 )
 def test_what_is_printed_over_a_line_takes_time_by_its_length_alone(
-    printed: str, more: str, kept: str
+    text: str, more: str, kept: str
 ) -> None:
     # The long ones would take minutes, with the server at a stand, if the time grew by its square.
-    assert listening._continued(printed, more) == kept
+    printed = Printed()
+    printed.write(text)
+    printed.write(more)
+    assert printed.text == kept
+
+
+PIECES = st.text("ab\r\b\n", max_size=6)
+
+
+@given(st.lists(PIECES), st.integers(1, 4), st.integers(1, 4))
+def test_a_text_is_the_same_however_it_is_kept(pieces: list[str], most: int, near: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(printed_module, "MOST_PIECES", most)
+        patch.setattr(printed_module, "NEAR", near)
+        printed, plain = Printed(), ""
+        for piece in pieces:
+            printed.write(piece)
+            start = plain.rfind("\n") + 1
+            lines = (plain[start:] + piece).split("\n")
+            plain = plain[:start] + "\n".join(over(rubbed_out(line)) for line in lines)
+            assert printed.text == plain
+
+
+def rubbed_out(line: str) -> str:
+    kept: list[str] = []
+    for character in line:
+        if character == "\b" and kept:
+            kept.pop()
+        else:
+            kept.append(character)
+    return "".join(kept)
+
+
+def over(line: str) -> str:
+    return line[line.rstrip("\r").rfind("\r") + 1 :]
+
+
+@pytest.mark.parametrize("piece", ["x", "x\n", "x\b", "\r", "\rx", "\b"])
+def test_many_pieces_take_time_by_their_number_alone(piece: str) -> None:
+    def seconds(number: int) -> float:
+        printed = Printed()
+        # A long line, of which something may be rubbed out.
+        printed.write("y" * 50 * number)
+        before = time.process_time()
+        for _ in range(number):
+            printed.write(piece)
+        return time.process_time() - before
+
+    assert seconds(80_000) < 8 * seconds(20_000) + 0.1
+
+
+def test_what_nobody_follows_yet_is_kept_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LONGEST", 1_000)
+    early = listening._Early()
+    text = {"msg_type": "stream", "content": {"name": "stdout", "text": "x" * 100}}
+    for _ in range(50):
+        early.keep("of the person", text)
+    begins = {"msg_type": "execute_input", "content": {"code": "y" * 2_000}}
+    early.keep("ours", begins)
+    assert len(early.of("of the person")) == 10
+    assert early.of("ours") == [begins]
+    monkeypatch.setattr(listening, "KEPT_FOR", -1.0)
+    early.keep("ours", text)
+    assert early.of("ours") == [text]
 
 
 @pytest.mark.parametrize("data", [{"application/json": ["x" * 1_000] * 100}, {}])
@@ -55,7 +123,7 @@ def test_what_is_no_text_is_kept_up_to_the_limit_too(
     monkeypatch.setattr(listening, "LONGEST", 1_000_000)
     cell = CellRun("a-cell", "00000000", "show()")
     outputs = listening._Outputs([cell], lambda cell: None)
-    shown = outputs.begin(cell)
+    outputs.begin(cell)
     message = {
         "msg_type": "display_data",
         "header": {"msg_type": "display_data"},
@@ -64,6 +132,7 @@ def test_what_is_no_text_is_kept_up_to_the_limit_too(
     }
     for _ in range(20_000):
         outputs.take(message, cell)
+    shown = cell.outputs or []
     assert len(json.dumps(shown)) < 2_000_000
     assert "is not kept" in shown[-1]["text"]
 
