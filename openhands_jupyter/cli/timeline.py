@@ -356,8 +356,9 @@ class Timeline:
 
     @_show.register
     def _(self, event: KernelObservation) -> None:
-        lines = event.content.count("\n") + 1
-        self._head(event, f"Kernel: {lines} lines read", "dim")
+        first, *more = event.content.splitlines() or [""]
+        told = f"Kernel: {len(more) + 1} lines read" if more else first
+        self._head(event, told, "dim")
 
     def _outputs(self, outputs: list[Output]) -> None:
         for output in outputs:

@@ -227,6 +227,8 @@ class NotebookEditAction(Action, frozen=True, kw_only=True, tag=True):
         What becomes of each cell, planned before the person is asked.
     delivery
         How the notebook is reached, found out by that too: a person has it open, unless ``disk``.
+    is_python
+        Whether its code is Python, found out as well.
     """
 
     runnable: ClassVar[bool] = True
@@ -237,6 +239,7 @@ class NotebookEditAction(Action, frozen=True, kw_only=True, tag=True):
     expect_nb_rev: str = ""
     cells: list[CellEdit] = []
     delivery: Delivery | None = None
+    is_python: bool = True
 
 
 class NotebookCreateAction(Action, frozen=True, kw_only=True, tag=True):

@@ -20,7 +20,7 @@ from ..events.notebook_runs import PlannedRun
 from ..notebooks.revisions import rev_of
 from ..notebooks.running.planning import refuse_task
 from ..runtime.base import OutputCallback, Runtime
-from .sandbox_runs import run_in_sandbox
+from .sandbox_runs import not_python, run_in_sandbox
 
 
 def dry_run_of(action: Action | None, cells: Sequence[CellDecision]) -> DryRunAction:
@@ -41,11 +41,13 @@ def dry_run_of(action: Action | None, cells: Sequence[CellDecision]) -> DryRunAc
     """
     match action:
         case NotebookEditAction():
+            if not action.is_python:
+                raise not_python()
             planned = list(_edited(action, cells))
             stops = True
         case NotebookRunAction(kernel="user", found=found):
             if found is not None and found.language != "python":
-                raise Invalid("not_python", "The sandbox's kernel runs Python only.")
+                raise not_python()
             planned, stops = action.planned, action.stop_on_error
         case _:
             raise Invalid(

@@ -140,7 +140,10 @@ class NotebookEdits:
             )
         self._planned = _Planned(made, made.edits(), snapshot.outputs_revs)
         return msgspec.structs.replace(
-            action, cells=self._planned.cells, delivery=document.delivery
+            action,
+            cells=self._planned.cells,
+            delivery=document.delivery,
+            is_python=is_python(snapshot.metadata),
         )
 
     async def make(

@@ -25,6 +25,7 @@ from ..events import (
 from ..events.blobs import BlobStore
 from ..events.notebook_runs import NotebookRun
 from ..notebooks.changes import Mismatch
+from ..notebooks.names.graph import is_python
 from ..notebooks.running.planning import plan_run
 from ..notebooks.running.runs import REMEMBERED, CellToRun
 from ..notebooks.running.telling import results_of, run_text
@@ -32,7 +33,7 @@ from ..notebooks.showing.pictures import keep_pictures
 from ..runtime.base import OutputCallback, Runtime
 from .dry_runs import try_in_sandbox
 from .notebook_actions import NotebookActions
-from .sandbox_runs import run_in_sandbox
+from .sandbox_runs import not_python, run_in_sandbox
 
 if TYPE_CHECKING:
     # It imports jupyter_server, which commands do without.
@@ -109,6 +110,8 @@ class NotebookRuns:
         self._blobs = blobs
         self._on_change = on_change
         self._left: dict[str, _Left] = {}
+        self._written: dict[str, set[str]] = {}
+        self._looked_at = 0
 
     @property
     def running(self) -> bool:
@@ -167,6 +170,8 @@ class NotebookRuns:
             await self._notebooks.require_in_workspace(action.path)
         document = await self._notebooks.open(action.path)
         snapshot = await document.read(())
+        if action.kernel == "sandbox" and not is_python(snapshot.metadata):
+            raise not_python()
         planned = await asyncio.to_thread(
             plan_run,
             snapshot,
@@ -182,17 +187,20 @@ class NotebookRuns:
 
     def _unrun(self, path: str) -> set[str]:
         """Cells that the session has written and not run since."""
-        unrun: set[str] = set()
-        for event in self._state.history:
-            if not isinstance(event, NotebookEditObservation | NotebookRunObservation):
-                continue
-            if self._notebooks.contents_path(event.path) != path:
-                continue
-            if isinstance(event, NotebookEditObservation):
-                unrun |= {cell.id for cell in event.cells if cell.before != cell.after}
-            elif event.kernel == "user":
-                unrun -= {cell.id for cell in event.cells if cell.status in ("done", "error")}
-        return unrun
+        # Each event is looked at once, however often something is run.
+        history = self._state.history
+        for event in history[self._looked_at :]:
+            if isinstance(event, NotebookEditObservation | NotebookRunObservation):
+                self._note(event)
+        self._looked_at = len(history)
+        return self._written.get(path, set())
+
+    def _note(self, event: NotebookEditObservation | NotebookRunObservation) -> None:
+        unrun = self._written.setdefault(self._notebooks.contents_path(event.path) or "", set())
+        if isinstance(event, NotebookEditObservation):
+            unrun |= {cell.id for cell in event.cells if cell.before != cell.after}
+        elif event.kernel == "user":
+            unrun -= {cell.id for cell in event.cells if cell.status in ("done", "error")}
 
     async def _start(self, action: NotebookRunAction) -> _Left:
         assert action.found is not None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ..errors import Invalid
 from ..events import (
     CellResult,
     DryRunAction,
@@ -33,6 +34,11 @@ _PROBLEMS: dict[Interruption, str] = {
     "disk_limit": "It was stopped, because it put too much on the disk.",
     "sandbox_died": "The sandbox died.",
 }
+
+
+def not_python() -> Invalid:
+    """Why code of a notebook in another language is not run in the sandbox."""
+    return Invalid("not_python", "The sandbox's kernel runs Python only.")
 
 
 async def run_in_sandbox(

@@ -879,6 +879,8 @@ export interface NotebookOutputAction {
  *     What becomes of each cell, planned before the person is asked.
  * delivery
  *     How the notebook is reached, found out by that too: a person has it open, unless ``disk``.
+ * is_python
+ *     Whether its code is Python, found out as well.
  */
 export interface NotebookEditAction {
   type: 'NotebookEditAction';
@@ -897,6 +899,7 @@ export interface NotebookEditAction {
   expect_nb_rev?: string;
   cells?: CellEdit[];
   delivery?: ('disk' | 'room' | 'tab') | null;
+  is_python?: boolean;
 }
 /**
  * What an edit makes of one cell.

@@ -29,7 +29,7 @@ const NEEDED: readonly ContextKind[] = ['cell', 'error', 'notebook'];
  * It is sent at once where that is all that the person can want. It is left for them to send where
  * the agent would not see what they see, because they switched it off or no model can be reached;
  * where they have typed something themselves; and where another session is at work, which may be on
- * the same notebook. What the open session was asked already, and works on, is not asked again.
+ * the same notebook, or waits for the answer to a question. What the open session was asked already, and works on, is not asked again.
  *
  * @param collect - Tells what goes with the message, which may take a moment.
  */
@@ -39,7 +39,9 @@ export async function handOver(
   collect: () => Promise<ContextPart[]>
 ): Promise<void> {
   const session = model.current;
-  const waits = !session || WAITING.includes(session.info.state);
+  const waits =
+    !session ||
+    (WAITING.includes(session.info.state) && !session.timeline.question);
   if (!waits && lastMessage(session) === text) {
     return;
   }

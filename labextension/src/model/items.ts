@@ -42,6 +42,7 @@ import type {
   NotebookSaveAction,
   NotebookSearchAction,
   NotebookUndoAction,
+  PlannedRun,
   ChangeSettingsAction,
   ReplayObservation,
   RewindAction,
@@ -159,6 +160,8 @@ export interface IActionItem extends IItemBase {
 export interface IDryRun {
   /** Id of the event that it begins with. */
   id: number;
+  /** What was tried. */
+  planned: readonly PlannedRun[];
   result: ErrorObservation | NotebookRunObservation | null;
 }
 

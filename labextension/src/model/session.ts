@@ -1,7 +1,7 @@
 import type { ICellChoice } from './cellchoice';
 import { ApiError } from './client';
 import type { ApiClient } from './client';
-import type { AnyEvent, Frame, ISessionInfo } from './frames';
+import type { AnyEvent, Frame, ILiveItem, ISessionInfo } from './frames';
 import { SessionState } from './info';
 import { LiveTexts } from './live';
 import { Observable } from './observable';
@@ -191,6 +191,9 @@ export class SessionModel extends Observable {
         break;
       case 'live':
         this.live.apply(frame.items);
+        if (frame.items.some(item => item.end && this._holds(item))) {
+          this.live.dropEnded();
+        }
         if (frame.items.some(item => item.end)) {
           setTimeout(() => this._dropEndedText(), EVENT_GRACE);
         }
@@ -211,6 +214,19 @@ export class SessionModel extends Observable {
     if (await this._askWhy()) {
       await this.open();
     }
+  }
+
+  /**
+   * Whether the event that holds a text whole has come before the text's end.
+   */
+  private _holds({ kind, cause }: ILiveItem): boolean {
+    return this.timeline
+      .since(cause)
+      .some(
+        event =>
+          event.type !== 'unknown' &&
+          (kind === 'output' ? event.cause === cause : event.source === 'agent')
+      );
   }
 
   private _dropEndedText(): void {

@@ -268,6 +268,7 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
     case 'KernelCopyObservation':
       return trans.__('Copied');
     case 'KernelObservation':
+      return trans.__('Done');
     case 'NotebookObservation':
       return trans.__('Read');
     case 'NotebookEditObservation':

@@ -90,6 +90,13 @@ export class Timeline {
   }
 
   /**
+   * Whether the agent has asked the person something that nobody has answered.
+   */
+  get question(): boolean {
+    return this._question;
+  }
+
+  /**
    * Take in the events that follow the newest.
    */
   append(events: readonly AnyEvent[]): void {
@@ -120,6 +127,7 @@ export class Timeline {
     this._refused = [];
     this._tried.clear();
     this._restores.clear();
+    this._question = false;
     this._busy = false;
   }
 
@@ -159,6 +167,7 @@ export class Timeline {
     const base = { id: event.id, time: event.time ?? null };
     switch (event.type) {
       case 'UserMessageAction':
+        this._question = false;
         return {
           ...base,
           kind: 'user',
@@ -167,6 +176,10 @@ export class Timeline {
           queued: this._busy
         };
       case 'AgentMessageAction':
+        // A plain answer waits too; a question is asked by a tool.
+        this._question = Boolean(
+          event.wait_for_response && event.llm?.tool_call_id
+        );
         return { ...base, kind: 'message', action: event };
       case 'AwaitRunAction':
       case 'CmdRunAction':
@@ -388,9 +401,10 @@ export class Timeline {
   /**
    * Keep with an action that it is tried; it goes on waiting.
    */
-  private _try({ cause, id }: DryRunAction & { id: number }): void {
+  private _try(action: DryRunAction & { id: number }): void {
+    const { cause, id, planned = [] } = action;
     this._tried.set(id, cause ?? -1);
-    this._change(cause, { dryRun: { id, result: null } });
+    this._change(cause, { dryRun: { id, planned, result: null } });
   }
 
   /**
@@ -402,11 +416,11 @@ export class Timeline {
     result: ErrorObservation | NotebookRunObservation
   ): boolean {
     const id = result.cause ?? -1;
-    const action = this._tried.get(id);
-    if (action === undefined) {
-      return false;
+    const dryRun = this.action(this._tried.get(id) ?? -1)?.dryRun;
+    if (dryRun?.id !== id) {
+      return this._tried.has(id);
     }
-    this._change(action, { dryRun: { id, result } });
+    this._change(this._tried.get(id), { dryRun: { ...dryRun, result } });
     return true;
   }
 
@@ -456,5 +470,6 @@ export class Timeline {
   private _refused: number[] = [];
   /** The actions that were tried, by the id of the attempt. */
   private readonly _tried = new Map<number, number>();
+  private _question = false;
   private _busy = false;
 }

@@ -22,14 +22,35 @@ export async function openBehind(
     throw new Refusal('not_opened', 'JupyterLab did not open it.');
   }
   // Whoever asked may want to change it at once.
-  await new Promise<void>(resolve => {
+  await untilOpened(opened, path, panel);
+}
+
+/**
+ * Wait until a notebook counts as open.
+ *
+ * @param view - What shows it; whoever closes it ends the wait.
+ */
+export async function untilOpened(
+  opened: Pick<OpenedNotebooks, 'changed' | 'find'>,
+  path: string,
+  view: Pick<NotebookPanel, 'disposed' | 'isDisposed'>
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
     const look = (): void => {
       if (opened.find(path)) {
-        opened.changed.disconnect(look);
+        end();
         resolve();
+      } else if (view.isDisposed) {
+        end();
+        reject(new Refusal('not_opened', 'It was closed again.'));
       }
     };
+    const end = (): void => {
+      opened.changed.disconnect(look);
+      view.disposed.disconnect(look);
+    };
     opened.changed.connect(look);
+    view.disposed.connect(look);
     look();
   });
 }

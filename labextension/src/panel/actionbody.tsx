@@ -232,12 +232,7 @@ function Copied({ action }: { action: KernelCopyAction }): JSX.Element {
       {why && <Why text={why} />}
       {found && (
         <p className="jp-OpenHands-quiet">
-          {revealOnOneLine(
-            `${action.variable}: ${found.type}, ${(found.shape ?? []).join(' × ')}`.replace(
-              /, $/,
-              ''
-            )
-          )}{' '}
+          {revealOnOneLine(`${action.variable}: ${kindText(found)}`)}.{' '}
           {copiedRows(trans, found, sample)}
         </p>
       )}
@@ -248,6 +243,10 @@ function Copied({ action }: { action: KernelCopyAction }): JSX.Element {
       </p>
     </>
   );
+}
+
+function kindText({ type, shape = [] }: KernelVariable): string {
+  return shape.length > 0 ? `${type}, ${shape.join(' × ')}` : type;
 }
 
 /**

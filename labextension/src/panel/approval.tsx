@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { AS_IT_IS, decisionsOf, wantedCells } from '../model/cellchoice';
 import type { ICellChoice } from '../model/cellchoice';
-import { canBeTried } from '../model/dryruns';
+import { canBeTried, isOutdated } from '../model/dryruns';
 import type { IActionItem } from '../model/items';
 import { approvalText } from '../model/notebooktexts';
 import { describeAction, riskText } from '../model/texts';
@@ -107,6 +107,7 @@ export function ApprovalCard(props: IApprovalCardProps): JSX.Element {
         <DryRun
           session={session.id}
           dryRun={item.dryRun}
+          outdated={isOutdated(item, choice)}
           liveOutput={session.live.output(item.dryRun.id)?.text}
         />
       )}

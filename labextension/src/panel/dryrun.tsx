@@ -12,10 +12,12 @@ import { useServices } from './services';
 export function DryRun(props: {
   session: string;
   dryRun: IDryRun;
+  /** Whether the person has chosen otherwise since. */
+  outdated?: boolean;
   /** Output so far, while it runs. */
   liveOutput?: string | null;
 }): JSX.Element {
-  const { session, dryRun, liveOutput = null } = props;
+  const { session, dryRun, outdated = false, liveOutput = null } = props;
   const { result } = dryRun;
   const { trans } = useServices();
   const heading = useId();
@@ -30,6 +32,13 @@ export function DryRun(props: {
       <h4 id={heading}>
         {trans.__('Tried in the sandbox')}: <span role="status">{state}</span>
       </h4>
+      {outdated && (
+        <p className="jp-OpenHands-outdated">
+          {trans.__(
+            'You have chosen otherwise since: this is not what you would approve now.'
+          )}
+        </p>
+      )}
       <p className="jp-OpenHands-quiet">
         {trans.__(
           'In the sandbox’s kernel, which has none of the notebook’s variables. The notebook stays as it is, and the agent is not told.'

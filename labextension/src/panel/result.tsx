@@ -71,7 +71,12 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
         result?.type === 'FileGrepObservation') && <Found result={result} />}
       {(result?.type === 'NotebookObservation' ||
         result?.type === 'KernelObservation') &&
-        result.content && <NotebookText text={result.content} />}
+        result.content &&
+        (action.type === 'KernelControlAction' ? (
+          <p className="jp-OpenHands-quiet">{result.content}</p>
+        ) : (
+          <NotebookText text={result.content} />
+        ))}
       {result?.type === 'NotebookObservation' && result.images && (
         <Outputs session={session} outputs={result.images.map(shownImage)} />
       )}

@@ -12,8 +12,14 @@ from notebook_contract import FIRST, USUAL, code, rev
 from session_tools import events, until
 from undo_tools import undo
 
-from openhands_jupyter.errors import Conflict
-from openhands_jupyter.events import NotebookEditObservation, NotebookObservation
+from openhands_jupyter.errors import Conflict, Invalid
+from openhands_jupyter.events import (
+    ErrorObservation,
+    NotebookEditAction,
+    NotebookEditObservation,
+    NotebookObservation,
+)
+from openhands_jupyter.session.dry_runs import dry_run_of
 
 PATCH = {"op": "patch", "id": "first-cell", "expect_rev": rev(FIRST), "old": "1", "new": "2"}
 
@@ -27,21 +33,39 @@ async def test_the_file_is_read_and_changed(
     file.parent.mkdir()
     file.write_text(json.dumps(USUAL))
     path = "folder/a.ipynb"
+    julia = {**USUAL, "metadata": {"kernelspec": {"name": "julia", "language": "julia"}}}
+    (workspace / "julia.ipynb").write_text(json.dumps(julia))
     model_server.play(
         call("nb_list"),
+        call("nb_read", path="julia.ipynb"),
+        call("nb_edit", path="julia.ipynb", ops=[PATCH]),
+        call("run_cells", path="julia.ipynb", cells=["first-cell"], kernel="sandbox"),
+        call("finish", message="Done."),
+    )
+    other_turn = (
         call("nb_read", path=path),
         call("nb_edit", path=path, ops=[PATCH]),
         call("finish", message="Done."),
     )
     async with manager() as sessions:
         session = await sessions.create()
+        session.send_message("Change the other one")
+        end = await until(session, "finished")
+        model_server.play(*other_turn)
         session.send_message("Change it")
-        await until(session, "finished")
-        listed, read = events(session, NotebookObservation)
-        (changed,) = events(session, NotebookEditObservation)
+        await until(session, "finished", after=end.id)
+        listed, _, read = events(session, NotebookObservation)
+        _, changed = events(session, NotebookEditObservation)
+        other, python = events(session, NotebookEditAction)
+        (refused,) = events(session, ErrorObservation)
     assert path in listed.content
     assert "x = 1" in read.content
     assert changed.delivery == "disk"
+    # Python runs in the sandbox, and nothing else.
+    assert refused.code == "not_python"
+    assert dry_run_of(python, []).planned[0].source == "x = 2\n"
+    with pytest.raises(Invalid, match="Python only"):
+        dry_run_of(other, [])
     assert "".join(json.loads(file.read_text())["cells"][0]["source"]) == "x = 2\n"
 
     # Days later, by another process, and where no files are kept: by its cells alone.

@@ -1,5 +1,5 @@
 import { AS_IT_IS, withGroup, withSource } from '../cellchoice';
-import { canBeTried } from '../dryruns';
+import { canBeTried, isOutdated } from '../dryruns';
 import type { CellEdit } from '../events';
 import type { RunnableAction } from '../items';
 
@@ -42,6 +42,11 @@ describe('canBeTried', () => {
     expect(canBeTried(edit(CODE), asBefore, GREEN)).toBe(false);
   });
 
+  it('needs an edit of a notebook in Python', () => {
+    const r = { ...edit(CODE), is_python: false } as RunnableAction;
+    expect(canBeTried(r, AS_IT_IS, GREEN)).toBe(false);
+  });
+
   it('is of a run in the person’s own Python kernel', () => {
     const run = { type: 'NotebookRunAction', id: 0, path: 'a.ipynb' } as const;
     const found = { id: '1', name: 'R', language: 'R' };
@@ -64,5 +69,24 @@ describe('canBeTried', () => {
     expect(canBeTried(edit(CODE), AS_IT_IS, { ...GREEN, isolation })).toBe(
       false
     );
+  });
+});
+
+describe('isOutdated', () => {
+  const planned = [{ id: 'a', rev: '1', source: 'x = 2', position: 0 }];
+  const item = {
+    action: edit(CODE, NOTES),
+    dryRun: { id: 1, planned, result: null }
+  };
+
+  it('is what was tried when the person chooses otherwise', () => {
+    expect(isOutdated(item, AS_IT_IS)).toBe(false);
+    const other = withSource(AS_IT_IS, CODE, 'x = 3');
+    expect(isOutdated(item, other)).toBe(true);
+    expect(isOutdated(item, withSource(other, CODE, 'x = 2'))).toBe(false);
+    expect(isOutdated(item, withGroup(AS_IT_IS, 0, false))).toBe(true);
+    // Text is not tried.
+    expect(isOutdated(item, withGroup(AS_IT_IS, 1, false))).toBe(false);
+    expect(isOutdated({ ...item, dryRun: null }, other)).toBe(false);
   });
 });

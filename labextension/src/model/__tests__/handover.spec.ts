@@ -4,16 +4,24 @@ import type { ContextKind, ContextPart } from '../context';
 import type { AgentState } from '../frames';
 import { handOver } from '../handover';
 import { PanelModel } from '../panel';
-import { log, sessionInfo, userMessage } from './samples';
+import { agentMessage, log, sessionInfo, userMessage } from './samples';
 
 const TEXT = 'Fix it';
 const PARTS: ContextPart[] = [{ kind: 'notebook', path: 'a.ipynb' }];
+
+const QUESTION = {
+  ...agentMessage('Which one?'),
+  wait_for_response: true,
+  llm: { response_id: 'r', tool_call_id: 'c', tool_name: 'ask_user' }
+};
 
 interface IWorld {
   /** Of the session that is open; none by default. */
   state?: AgentState;
   /** Its last message. */
   asked?: string;
+  /** Whether the agent then asked something. */
+  question?: boolean;
   name?: string;
   ready?: boolean;
   off?: ContextKind[];
@@ -38,7 +46,10 @@ describe('handOver', () => {
           { name, ready }
         ]),
       createSession: () => Promise.resolve(sessionInfo({ id: 'new' })),
-      eventsBefore: () => Promise.resolve(log(0, userMessage(asked))),
+      eventsBefore: () =>
+        Promise.resolve(
+          log(0, userMessage(asked), ...(world.question ? [QUESTION] : []))
+        ),
       openStream: () => ({ close: () => undefined }),
       sendMessage: (...args: unknown[]) => {
         sent.push(args);
@@ -90,6 +101,13 @@ describe('handOver', () => {
       expect(panel.draft('a')).toBe('');
     }
   );
+
+  it('is no answer to what the agent asked', async () => {
+    await open({ state: 'awaiting_user_input', question: true });
+    await fix();
+    expect(sent).toEqual([]);
+    expect([panel.current, panel.draft(null)]).toEqual([null, TEXT]);
+  });
 
   it('asks a session again only when it is not at it', async () => {
     await open({ state: 'running', asked: TEXT });

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../client';
 import type { AnyEvent, ISessionInfo } from '../frames';
 import { SessionModel } from '../session';
-import { log, sessionInfo, userMessage } from './samples';
+import { command, log, output, sessionInfo, userMessage } from './samples';
 
 describe('SessionModel', () => {
   it('can be stopped while something that was left running goes on', () => {
@@ -16,6 +16,38 @@ describe('SessionModel', () => {
       expect(model({ [what]: true }).busy).toBe(false);
     }
     expect(model({}).stoppable).toBe(false);
+  });
+
+  it('drops a text at once that ends after the event that holds it', async () => {
+    const sockets: { onmessage?: (message: { data: string }) => void }[] = [];
+    const client = {
+      eventsBefore: () => Promise.resolve(log(0, userMessage('a'))),
+      openStream: () => {
+        sockets.push({ close: () => undefined } as object);
+        return sockets[0];
+      }
+    } as unknown as ApiClient;
+    const model = new SessionModel(client, sessionInfo(), () => undefined);
+    await model.open();
+    const take = (frame: object): void =>
+      sockets[0].onmessage?.({ data: JSON.stringify(frame) });
+    const said = { kind: 'text', cause: 0 };
+    const printed = { kind: 'output', cause: 1 };
+    const end = { text: '', offset: 0, end: true };
+
+    take({ type: 'live', items: [{ ...said, text: 'b', offset: 0 }] });
+    take({ type: 'events', events: log(1, command('ls')) });
+    expect(model.live.all).toHaveLength(1);
+    take({ type: 'live', items: [{ ...said, ...end }] });
+    expect(model.live.all).toEqual([]);
+
+    take({ type: 'live', items: [{ ...printed, text: 'c', offset: 0 }] });
+    take({ type: 'live', items: [{ ...printed, ...end }] });
+    // The event that holds it is still to come.
+    expect(model.live.all).toHaveLength(1);
+    take({ type: 'events', events: log(2, output(1, 'c')) });
+    expect(model.live.all).toEqual([]);
+    model.close();
   });
 
   it('reads everything anew when the server has lost the end of the log', async () => {

@@ -114,6 +114,7 @@ describe('outcomeText and succeeded', () => {
       '1 line found',
       true
     ],
+    [{ type: 'KernelObservation', whose: 'user', content: 'x' }, 'Done', true],
     [
       { type: 'NotebookObservation', path: 'a.ipynb', content: '' },
       'Read',

@@ -78,7 +78,11 @@ describe('Timeline', () => {
         { type: 'DryRunAction', source: 'user', cause: 0, path, planned: [] }
       )
     );
-    expect(timeline.action(0)?.dryRun).toEqual({ id: 1, result: null });
+    expect(timeline.action(0)?.dryRun).toEqual({
+      id: 1,
+      planned: [],
+      result: null
+    });
     timeline.append(
       log(2, { type: 'NotebookRunObservation', cause: 1, path, state: 'done' })
     );
@@ -97,6 +101,17 @@ describe('Timeline', () => {
       result: { state: 'error' }
     });
     expect(kinds(timeline)).toEqual(['action']);
+  });
+
+  it('knows a question that nobody has answered from an answer', () => {
+    const answer = { ...agentMessage('Done.'), wait_for_response: true };
+    timeline.append(log(0, answer));
+    expect(timeline.question).toBe(false);
+    const llm = { response_id: 'r', tool_call_id: 'c', tool_name: 'ask_user' };
+    timeline.append(log(1, { ...answer, llm }));
+    expect(timeline.question).toBe(true);
+    timeline.append(log(2, userMessage('yes')));
+    expect(timeline.question).toBe(false);
   });
 
   it('keeps the decision with the action', () => {
