@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .base import Agent
+from .cast import Cast
 from .codeact import CodeActAgent
 
-__all__ = ["Agent", "CodeActAgent"]
+__all__ = ["Agent", "Cast", "CodeActAgent"]

@@ -41,9 +41,13 @@ class Agent(ABC):
     ----------
     name
         Name under which the agent is chosen.
+    title, description
+        What a person who chooses is told of it.
     """
 
     name: ClassVar[str]
+    title: ClassVar[str] = ""
+    description: ClassVar[str] = ""
 
     def __init__(
         self,

@@ -40,6 +40,8 @@ class CodeActAgent(Agent):
 
     Attributes
     ----------
+    template
+        File of its prompt, among the prompts here.
     tools
         Those that are built in and that it has.
     toolbox
@@ -47,6 +49,9 @@ class CodeActAgent(Agent):
     """
 
     name = "codeact"
+    title = "CodeAct"
+    description = "Works through code, a shell, files and notebooks."
+    template: ClassVar[str] = "codeact.j2"
     tools: ClassVar[tuple[type[ToolArguments], ...]] = TOOLS
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -58,7 +63,7 @@ class CodeActAgent(Agent):
 
     def system_message(self, state: State) -> tuple[str, list[str]]:
         """The prompt, which tells the isolation in force and not the one that was asked for."""
-        text = _template().render(workspace=self.workspace, isolation=state.isolation)
+        text = _template(self.template).render(workspace=self.workspace, isolation=state.isolation)
         return text, self.toolbox.names()
 
     async def step(self, state: State) -> Action:
@@ -143,11 +148,11 @@ def _action_of(call: ToolCall, call_id: str, response: Response, toolbox: Toolbo
 
 
 @cache
-def _template() -> jinja2.Template:
+def _template(name: str) -> jinja2.Template:
     folder = Path(__file__).parent / "prompts"
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=False,
     )
-    return environment.get_template("codeact.j2")
+    return environment.get_template(name)

@@ -218,12 +218,9 @@ class NbUndo(Gated, kw_only=True):
     why: Annotated[str, Meta(description="The purpose, in a sentence for the user.")] = ""
 
 
+READING: tuple[type[ToolArguments], ...] = (NbList, NbOutline, NbRead, NbSearch, ReadOutput)
 TOOLS: tuple[type[ToolArguments], ...] = (
-    NbList,
-    NbOutline,
-    NbRead,
-    NbSearch,
-    ReadOutput,
+    *READING,
     NbEdit,
     NbCreate,
     NbSave,

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _config(options: argparse.Namespace) -> Config:
-    given = {name: getattr(options, name, None) for name in ("model", "mode")}
+    given = {name: getattr(options, name, None) for name in ("model", "mode", "agent")}
     overrides = {name: value for name, value in given.items() if value is not None}
     return Config(Path(getattr(options, "workspace", None) or "."), overrides=overrides)
 
@@ -67,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
         "--mode",
         choices=get_args(Mode),
         help="ask: read only; agent: asks before risky steps (default); auto: does not ask",
+    )
+    run.add_argument(
+        "--agent", help="codeact (default), readonly, one that is installed, or module:Class"
     )
     run.add_argument(
         "--workspace", default=".", metavar="DIR", help="folder to work in (default: this one)"

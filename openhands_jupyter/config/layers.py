@@ -75,6 +75,10 @@ class Layer:
                 "Choose it in the panel or on the command line."
             )
             return
+        if name == "agent" and ":" in converted and self.origin == "project config.toml":
+            # It would be imported into the server, with all the person's rights.
+            self.warnings.append(f"{where} is left out: a workspace may not name an import path.")
+            return
         self.values[name] = converted
 
     def put_confirmation(self, value: Any, where: str) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from ..events import Mode
-from ..events.state import DEFAULT_STEP_LIMIT
+from ..events.state import DEFAULT_AGENT, DEFAULT_STEP_LIMIT
 from ..hosts import Preset, Rule
 from ..llm.base import Vision
 
@@ -20,6 +20,11 @@ NetworkMode = Literal["off", "allow-list"]
 TOUR_MODEL = "tour"
 
 ModelName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f]+$")]
+AgentName = Annotated[
+    str,
+    Meta(max_length=200, pattern=r"^[A-Za-z_][\w-]*$|^[A-Za-z_]\w*(\.\w+)*:[A-Za-z_]\w*$"),
+]
+"""Of an agent that is known, or an import path, such as ``package.module:Class``."""
 BaseUrl = Annotated[str, Meta(max_length=2000, pattern=r"^https?://[^\s]+$")]
 StepLimit = Annotated[int, Meta(ge=1, le=100_000)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]
@@ -55,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     base_url: BaseUrl | None = None
     vision: Vision = "auto"
     mode: Mode = "agent"
+    agent: AgentName = DEFAULT_AGENT
     isolation: Isolation = "auto"
     step_limit: StepLimit = DEFAULT_STEP_LIMIT
     timeout: Timeout = 120.0
@@ -105,6 +111,7 @@ class FileKey(NamedTuple):
 
 
 FILE_KEYS = {
+    FileKey("core", "default_agent"): "agent",
     FileKey("core", "max_iterations"): "step_limit",
     FileKey("llm", "model"): "model",
     FileKey("llm", "base_url"): "base_url",
@@ -144,7 +151,7 @@ CONFIRMATION_KEY = FileKey("security", "confirmation_mode")
 API_KEY = FileKey("llm", "api_key")
 """Not a setting but a secret; see `secrets`."""
 
-PROJECT_SETTINGS = frozenset({"model", "step_limit", "timeout"})
+PROJECT_SETTINGS = frozenset({"agent", "model", "step_limit", "timeout"})
 """What a workspace may set: it comes from others, so nothing that weakens safety."""
 
 ADMINISTRATOR_SETTINGS = frozenset({"network_proxy", "trusted_networks"})

@@ -27,6 +27,10 @@ DESCRIPTIONS = {
         "before what is risky. ``auto`` asks nothing and can only be chosen for one run, in the "
         "panel or on the command line."
     ),
+    "agent": (
+        "The agent of new sessions: ``codeact``, ``readonly``, one that is installed, or an import "
+        "path such as ``package.module:Class``."
+    ),
     "isolation": (
         "What the agent's code runs in: ``auto`` is the best sandbox that works here, "
         "``bubblewrap``, ``landlock`` and ``docker`` insist on one of them, ``gateway`` is a "

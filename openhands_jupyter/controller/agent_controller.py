@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..agents.base import Agent
+from ..agents import Cast
 from ..errors import OpenHandsError, SandboxUnavailable
 from ..events import (
     Action,
@@ -76,7 +76,7 @@ class AgentController:
         The session's log.
     state
         The fold of the log so far; the controller keeps it current from here on.
-    agent, gate, runtime
+    cast, gate, runtime
         Who decides, who allows, who executes.
     checkpoints
         Keeps the files of the workspace; None where these are not to be undone.
@@ -97,7 +97,7 @@ class AgentController:
         self,
         stream: EventStream,
         state: State,
-        agent: Agent,
+        cast: Cast,
         gate: Gate,
         runtime: Runtime,
         checkpoints: Checkpointing | None = None,
@@ -109,7 +109,7 @@ class AgentController:
         self._prepare = runtime.prepare
         self._checkpoints = checkpoints
         self._log = Log(stream, state)
-        self.asking = Asking(agent, self._log)
+        self.asking = Asking(cast, self._log)
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
         self._going_back = GoingBack(self._log, checkpoints, cells, self.sandbox, self._execution)

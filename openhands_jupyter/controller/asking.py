@@ -8,7 +8,7 @@ import random
 
 import msgspec
 
-from ..agents.base import Agent
+from ..agents import Agent, Cast
 from ..errors import ModelError
 from ..events import Action, ModelUsageObservation, SystemMessageAction
 from ..llm.base import Delta, Response
@@ -24,8 +24,8 @@ class Asking:
 
     Parameters
     ----------
-    agent
-        Who decides.
+    cast
+        The agents, of which one decides.
     log
         What it is asked about; model text is shown there as it comes.
 
@@ -35,8 +35,8 @@ class Asking:
         Id of the newest event when the agent was last asked; -1 before that.
     """
 
-    def __init__(self, agent: Agent, log: Log) -> None:
-        self._agent = agent
+    def __init__(self, cast: Cast, log: Log) -> None:
+        self._cast = cast
         self._log = log
         self.asked_at = -1
 
@@ -71,10 +71,11 @@ class Asking:
         TypeError
             When the agent makes an action that is the person's to make.
         """
-        self._introduce()
+        agent = await self._cast.acting(self._log.state)
+        self._introduce(agent)
         for attempt in itertools.count():
             try:
-                return await self._ask()
+                return await self._ask(agent)
             except ModelError as error:
                 seconds = _pause_before_retry(error, attempt)
                 if seconds is None:
@@ -82,12 +83,12 @@ class Asking:
                 await self._wait_for_provider(error, seconds)
         raise AssertionError("unreachable")
 
-    async def _ask(self) -> Action:
+    async def _ask(self, agent: Agent) -> Action:
         state = self._log.state
         self.asked_at = state.last_id
         cause = state.history[-1].id if state.history else None
         try:
-            action = await self._agent.step(state)
+            action = await agent.step(state)
         finally:
             self._log.stream.live.end(self.asked_at)
         if action.usual_source == "user":
@@ -100,13 +101,13 @@ class Asking:
         await asyncio.sleep(seconds)
         self._log.set_state("running")
 
-    def _introduce(self) -> None:
+    def _introduce(self, agent: Agent) -> None:
         """Put on the log what the agent was told at first, once."""
         state = self._log.state
-        if state.has_system_message or not (text := self._agent.system_message(state)):
+        if state.has_system_message or not (text := agent.system_message(state)):
             return
         content, tools = text
-        name = self._agent.name
+        name = agent.name
         self._log.stream.append(
             SystemMessageAction(source="agent", content=content, tools=tools, agent=name)
         )

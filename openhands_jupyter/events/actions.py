@@ -330,6 +330,8 @@ class ChangeSettingsAction(Action, frozen=True, kw_only=True, tag=True):
         How much may happen without asking.
     model
         Name of the language model, or ``tour``.
+    agent
+        Name of the agent that works from its next step on, or an import path. It keeps the history.
     step_limit
         Agent steps allowed in all.
     secrets
@@ -340,6 +342,7 @@ class ChangeSettingsAction(Action, frozen=True, kw_only=True, tag=True):
 
     mode: Mode | None = None
     model: str | None = None
+    agent: str | None = None
     step_limit: int | None = None
     secrets: list[str] | None = None
 

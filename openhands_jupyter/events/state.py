@@ -35,6 +35,7 @@ from .observations import (
 from .turns import FileHistory
 
 DEFAULT_STEP_LIMIT = 100
+DEFAULT_AGENT = "codeact"
 
 _NOT_FOR_THE_MODEL = (
     AgentStateChangedObservation,
@@ -63,7 +64,7 @@ class State:
         Id of the newest event folded in; -1 before the first.
     agent_state
         Where the session stands.
-    mode, model, step_limit
+    mode, model, agent, step_limit
         The session's settings.
     steps
         Agent steps taken: model responses, or actions of agents that use no model.
@@ -96,6 +97,7 @@ class State:
     agent_state: AgentState = "loading"
     mode: Mode = "agent"
     model: str = ""
+    agent: str = DEFAULT_AGENT
     step_limit: int = DEFAULT_STEP_LIMIT
     steps: int = 0
     open_calls: dict[int, Action] = field(default_factory=dict)
@@ -186,6 +188,10 @@ class State:
             case ChangeSettingsAction():
                 self.mode = event.mode or self.mode
                 self.model = event.model or self.model
+                if event.agent:
+                    # Another one is introduced to its work anew.
+                    self.has_system_message &= event.agent == self.agent
+                    self.agent = event.agent
                 if event.step_limit is not None:
                     self.step_limit = event.step_limit
                 if event.secrets is not None:

@@ -121,7 +121,10 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
 class LanguageModel(Protocol):
     """Something that continues a conversation."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name, as it is configured."""
+        ...
 
     async def sees_images(self) -> bool:
         """Whether a message of the person may hold images.

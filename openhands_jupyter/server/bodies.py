@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from ..config import Isolation, Origin
 from ..config.secrets import SecretOrigin, SecretValue
 from ..config.settings import (
+    AgentName,
     BaseUrl,
     CpuLimit,
     DiskLimit,
@@ -56,6 +57,7 @@ class NewSession(_Body, frozen=True, kw_only=True):
     workspace: Annotated[str, Meta(max_length=4096, pattern=r"^[^\x00]*$")] | None = None
     model: ModelName | None = None
     mode: Mode | None = None
+    agent: AgentName | None = None
 
 
 class SessionChanges(_Body, frozen=True, kw_only=True):
@@ -64,6 +66,7 @@ class SessionChanges(_Body, frozen=True, kw_only=True):
     title: Title | None = None
     mode: Mode | None = None
     model: ModelName | None = None
+    agent: AgentName | None = None
     step_limit: StepLimit | None = None
     secrets: Annotated[list[SecretName], Meta(max_length=100)] | None = None
 
@@ -165,6 +168,7 @@ class SettingsChanges(_Body, frozen=True, kw_only=True):
     base_url: BaseUrl | UnsetType | None = UNSET
     vision: Vision | UnsetType | None = UNSET
     mode: Mode | UnsetType | None = UNSET
+    agent: AgentName | UnsetType | None = UNSET
     isolation: Isolation | UnsetType | None = UNSET
     docker_image: ImageName | UnsetType | None = UNSET
     gateway_url: GatewayUrl | UnsetType | None = UNSET

@@ -41,11 +41,13 @@ class Operation(NamedTuple):
 def operations() -> dict[tuple[str, str], Operation]:
     """Every operation, by path and method."""
     # What sessions are made of is loaded with the first session, or for this.
+    from ..agents.registry import AgentInfo
     from ..events import CheckpointObservation
     from ..session import SessionInfo
     from ..session.files import Changes, RestorePreview
 
     sessions = msgspec.defstruct("Sessions", [("sessions", list[SessionInfo])])
+    agents = msgspec.defstruct("Agents", [("agents", list[AgentInfo])])
     page = msgspec.defstruct("EventPage", [("events", list[AnyEvent]), ("last_id", int)])
     checkpoints = msgspec.defstruct("Checkpoints", [("checkpoints", list[CheckpointObservation])])
     session = "/sessions/{session_id}"
@@ -123,6 +125,7 @@ def operations() -> dict[tuple[str, str], Operation]:
         ),
         ("/secrets/{name}", "put"): Operation("Keep a secret", status=204, body=bodies.NewSecret),
         ("/secrets/{name}", "delete"): Operation("Forget a secret", status=204),
+        ("/agents", "get"): Operation("The agents to choose from", agents),
         ("/models", "get"): Operation("The models to choose from", bodies.Models),
         ("/sandbox/requirements", "get"): Operation(
             "Whether what the requirements file lists is installed", bodies.InstallStatus

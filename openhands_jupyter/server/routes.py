@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .agents import AgentsHandler
 from .base import JsonErrors, UnknownRouteHandler
 from .events import BlobHandler, EventsHandler
 from .files import CheckpointsHandler, DiffHandler, RewindHandler, UndoHandler
@@ -47,6 +48,7 @@ ROUTES: dict[str, type[JsonErrors]] = {
     "/sessions/{session_id}/stream": StreamHandler,
     "/settings": SettingsHandler,
     "/secrets/{name}": SecretHandler,
+    "/agents": AgentsHandler,
     "/models": ModelsHandler,
     "/sandbox/image": ImageHandler,
     "/sandbox/pythons": PythonsHandler,

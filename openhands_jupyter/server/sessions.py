@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..errors import NotFound
+from .agents import check_agent
 from .base import ApiHandler, allowed
 from .bodies import (
     Created,
@@ -35,7 +36,11 @@ class SessionsHandler(ApiHandler):
         new = self.body(NewSession)
         self.services.config.require_unlocked(given(new))
         session = await self.services.sessions.create(
-            title=new.title, workspace=new.workspace, model=new.model, mode=new.mode
+            title=new.title,
+            workspace=new.workspace,
+            model=new.model,
+            mode=new.mode,
+            agent=new.agent,
         )
         self.services.sessions.prewarm(session)
         self.answer(session.info(), 201)
@@ -56,6 +61,8 @@ class SessionHandler(ApiHandler):
         changes = self.body(SessionChanges)
         self.services.config.require_unlocked(given(changes))
         session = await self.session(session_id)
+        if changes.agent is not None:
+            await check_agent(changes.agent)
         if changes.title is not None:
             session.rename(changes.title)
         settings = {name: value for name, value in given(changes).items() if name != "title"}

@@ -10,6 +10,7 @@ import msgspec
 from ..config import Config
 from ..config.settings import NAMES, convert
 from ..errors import Invalid, SandboxUnavailable
+from .agents import check_agent
 from .base import ApiHandler, InvalidField, allowed
 from .bodies import (
     AllSettings,
@@ -37,6 +38,8 @@ class SettingsHandler(ApiHandler):
         config = self.services.config
         config.require_unlocked(changes)
         _check(changes)
+        if agent := changes.get("agent"):
+            await _check_agent(agent)
         if changes.get("python"):
             await check_python(config, changes["python"])
         if bundle := changes.get("ca_bundle"):
@@ -76,6 +79,13 @@ def _check(changes: dict[str, Any]) -> None:
                 convert(name, value)
             except msgspec.ValidationError as error:
                 raise InvalidField("invalid_field", f"{error}.", name) from error
+
+
+async def _check_agent(name: str) -> None:
+    try:
+        await check_agent(name)
+    except Invalid as error:
+        raise InvalidField(error.code, error.message, "agent", error.hint) from error
 
 
 def _check_certificates(bundle: str) -> None:

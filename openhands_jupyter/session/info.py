@@ -10,6 +10,7 @@ import msgspec
 
 from ..config import Isolation
 from ..events import AgentState, IsolationObservation, Mode, NetworkAccess, Task
+from ..events.state import DEFAULT_AGENT
 
 INFO_FILE = "session.json"
 
@@ -60,6 +61,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     state: AgentState = "awaiting_user_input"
     mode: Mode = "agent"
     model: str = ""
+    agent: str = DEFAULT_AGENT
     steps: int = 0
     step_limit: int = 0
     last_id: int = -1

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from ..agents import registry
 from ..config import Config, HomeNotWritable
 from ..errors import Invalid, NotFound, OpenHandsError
 from ..events import ErrorObservation, EventStream, Masker, Mode, State
@@ -96,6 +97,7 @@ class SessionManager:
         workspace: str | None = None,
         model: str | None = None,
         mode: Mode | None = None,
+        agent: str | None = None,
     ) -> Session:
         """Begin a session.
 
@@ -106,17 +108,19 @@ class SessionManager:
         workspace
             Folder to work in, absolute or relative to the root; None for the root itself, or a
             folder below it where the root must not be handed to an agent.
-        model, mode
+        model, mode, agent
             None for the configured ones.
 
         Raises
         ------
         Invalid
-            When the workspace cannot be used.
+            When the workspace cannot be used, or there is no such agent.
         HomeNotWritable
             When nothing can be kept.
         """
         settings = self._config.settings
+        agent = agent or settings.agent
+        await asyncio.to_thread(registry.find, agent)
         folder = await asyncio.to_thread(self._workspace, workspace)
         await asyncio.to_thread(self._config.ensure_home)
         now = datetime.now(UTC)
@@ -134,6 +138,7 @@ class SessionManager:
                 session.change_settings(
                     mode=mode or settings.mode,
                     model=model or settings.model,
+                    agent=agent,
                     step_limit=settings.step_limit,
                 )
                 await asyncio.to_thread(session.save)
@@ -278,7 +283,7 @@ class SessionManager:
         info, settings, locked = session.info(), self._config.settings, self._config.locked
         changes = {
             name: getattr(settings, name)
-            for name in ("mode", "model", "step_limit")
+            for name in ("mode", "model", "agent", "step_limit")
             if name in locked and getattr(settings, name) != getattr(info, name)
         }
         session.change_settings(**changes)

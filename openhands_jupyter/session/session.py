@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..agents import Agent, CodeActAgent
+from ..agents import Agent, Cast, registry
 from ..config import Config, Settings
 from ..controller import AgentController
 from ..errors import Conflict, Invalid, NotFound
@@ -109,13 +109,6 @@ class Session:
         self._home = config.home
         self._secrets = config.secrets
         workspace = self._workspace = Path(info.workspace)
-        agent: Agent = CodeActAgent(
-            SessionModel(state, resolve),
-            workspace,
-            on_delta=lambda delta: self.controller.asking.on_delta(delta),
-            on_response=lambda *told: self.controller.asking.on_response(*told),
-            blobs=stream.blobs,
-        )
         settings = config.settings
         self.network = SessionNetwork(stream, state, settings, config.locked, self._announce)
         self._kernel_host = make_host(info.id, self._announce) if make_host else None
@@ -154,7 +147,7 @@ class Session:
         self.controller = AgentController(
             stream,
             state,
-            agent,
+            Cast(registry.find, lambda kind: self._make_agent(kind, resolve)),
             Gate(workspace),
             RoutingRuntime(self._runtime, executors, self._runs),
             checkpoints,
@@ -163,6 +156,16 @@ class Session:
         stream.add_listener(self.network.on_event)
         stream.add_listener(self._on_event)
         self._saving = asyncio.create_task(self._keep_saved())
+
+    def _make_agent(self, kind: type[Agent], resolve: Callable[[str], LanguageModel]) -> Agent:
+        asking = self.controller.asking
+        return kind(
+            SessionModel(self._state, resolve),
+            self._workspace,
+            on_delta=asking.on_delta,
+            on_response=asking.on_response,
+            blobs=self.stream.blobs,
+        )
 
     @property
     def closed(self) -> bool:
@@ -210,6 +213,7 @@ class Session:
             state=state.agent_state,
             mode=state.mode,
             model=state.model,
+            agent=state.agent,
             steps=state.steps,
             step_limit=state.step_limit,
             last_id=state.last_id,
@@ -415,10 +419,13 @@ class Session:
         self,
         mode: Mode | None = None,
         model: str | None = None,
+        agent: str | None = None,
         step_limit: int | None = None,
         secrets: list[str] | None = None,
     ) -> None:
         """Change settings of this session; None leaves one as it is.
+
+        An ``agent`` that does not exist fails when it is to act; see `registry.find`.
 
         Other ``secrets`` are in the sandbox from the next action on, which starts another one.
 
@@ -431,7 +438,7 @@ class Session:
             secrets = sorted(set(secrets))
             self._secrets.require_for_sandboxes(secrets)
         change = ChangeSettingsAction(
-            mode=mode, model=model, step_limit=step_limit, secrets=secrets
+            mode=mode, model=model, agent=agent, step_limit=step_limit, secrets=secrets
         )
         if change != ChangeSettingsAction():
             self.stream.append(change)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from measure import Row, medians
 
-from openhands_jupyter.agents import Agent
+from openhands_jupyter.agents import Agent, Cast
 from openhands_jupyter.controller import AgentController
 from openhands_jupyter.events import (
     Action,
@@ -86,7 +86,9 @@ async def measure(
     """Milliseconds from the last message to the observation of its action."""
     stream = EventStream(folder / "session")
     runtime = SandboxRuntime(workspace)
-    controller = AgentController(stream, State(), OneAction(action), Gate(workspace), runtime)
+    controller = AgentController(
+        stream, State(), Cast.of(OneAction(action)), Gate(workspace), runtime
+    )
     if prewarmed:
         await controller.sandbox.prewarm()
         await runtime._kernel._starting

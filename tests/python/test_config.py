@@ -172,6 +172,20 @@ def test_a_workspace_cannot_weaken_safety(make: Make, root: Path, text: str) -> 
     assert len(config.warnings) == 1 and "a workspace may not set it" in config.warnings[0]
 
 
+def test_a_workspace_may_choose_an_agent_but_not_have_one_imported(
+    make: Make, home: Path, root: Path
+) -> None:
+    write(root / ".openhands" / "config.toml", '[core]\ndefault_agent = "readonly"')
+    assert (make().settings.agent, make().warnings) == ("readonly", [])
+    write(root / ".openhands" / "config.toml", '[core]\ndefault_agent = "os:path"')
+    config = make()
+    assert config.settings.agent == "codeact"
+    assert "may not name an import path" in config.warnings[0]
+    write(home / "config.toml", '[core]\ndefault_agent = "mine.agents:Mine"')
+    assert make().settings.agent == "mine.agents:Mine"
+    assert make({"DEFAULT_AGENT": "no path: it"}).settings.agent == "mine.agents:Mine"
+
+
 def test_auto_is_a_choice_for_one_run(make: Make, home: Path) -> None:
     config = make(traits={"mode": "auto"})
     assert config.settings.mode == "agent" and "one run only" in config.warnings[0]

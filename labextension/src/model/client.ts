@@ -68,6 +68,17 @@ export interface IModel {
   hint: string;
 }
 
+/**
+ * An agent that can be chosen.
+ */
+export interface IAgent {
+  name: string;
+  title: string;
+  description: string;
+  /** Why it cannot be used; empty if it can. */
+  problem: string;
+}
+
 export interface IHealth {
   status: string;
   version: string;
@@ -177,6 +188,7 @@ export type SettingsChange = Partial<
 export interface ISessionChange {
   title?: string;
   mode?: Mode;
+  agent?: string;
   model?: string;
   step_limit?: number;
   secrets?: string[];
@@ -214,7 +226,7 @@ export class ApiClient {
 
   async createSession(
     mode?: Mode,
-    more: { model?: string; workspace?: string } = {}
+    more: { agent?: string; model?: string; workspace?: string } = {}
   ): Promise<ISessionInfo> {
     const body = mode ? { ...more, mode } : more;
     return parseSession(await this._json('POST', 'sessions', body));
@@ -423,6 +435,10 @@ export class ApiClient {
 
   async models(): Promise<IModel[]> {
     return (await this._json('GET', 'models')).models as IModel[];
+  }
+
+  async agents(): Promise<IAgent[]> {
+    return (await this._json('GET', 'agents')).agents as IAgent[];
   }
 
   async pythons(): Promise<IPython[]> {

@@ -679,6 +679,8 @@ export interface ChangeAgentStateAction {
  *     How much may happen without asking.
  * model
  *     Name of the language model, or ``tour``.
+ * agent
+ *     Name of the agent that works from its next step on, or an import path. It keeps the history.
  * step_limit
  *     Agent steps allowed in all.
  * secrets
@@ -697,6 +699,7 @@ export interface ChangeSettingsAction {
   risk?: Risk | null;
   mode?: ('agent' | 'ask' | 'auto') | null;
   model?: string | null;
+  agent?: string | null;
   step_limit?: number | null;
   secrets?: string[] | null;
 }

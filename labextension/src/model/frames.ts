@@ -39,6 +39,11 @@ export type AgentState =
 export type Mode = 'ask' | 'agent' | 'auto';
 
 /**
+ * The agent of sessions for which no other was chosen.
+ */
+export const DEFAULT_AGENT = 'codeact';
+
+/**
  * What a session's sandbox may reach now.
  */
 export interface INetworkInfo {
@@ -61,6 +66,8 @@ export interface ISessionInfo {
   state: AgentState;
   mode: Mode;
   model: string;
+  /** Name of the agent that works in it. */
+  agent: string;
   workspace: string;
   steps: number;
   step_limit: number;
@@ -246,6 +253,7 @@ export function parseSession(value: unknown): ISessionInfo {
     throw new Error('The server sent something that is not a session.');
   }
   const missing = {
+    agent: DEFAULT_AGENT,
     plan: [],
     secrets: [],
     isolation: null,

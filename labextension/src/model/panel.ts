@@ -1,6 +1,7 @@
 import { ApiError } from './client';
 import type {
   ApiClient,
+  IAgent,
   IDecision,
   IModel,
   ISettings,
@@ -8,6 +9,7 @@ import type {
 } from './client';
 import type { ContextKind, ContextPart } from './context';
 import { Drafts } from './drafts';
+import { DEFAULT_AGENT } from './frames';
 import type { AgentState, ISessionInfo, Mode } from './frames';
 import type { Access, IPlace } from './network';
 import { Observable } from './observable';
@@ -210,6 +212,42 @@ export class PanelModel extends Observable {
       await this.attempt(() => this.client.changeSession(session.id, { mode }));
     } else {
       this._newMode = mode;
+      this.changed();
+    }
+  }
+
+  /**
+   * The agents that can be chosen, as far as they were read.
+   */
+  get agents(): readonly IAgent[] {
+    return this._agents;
+  }
+
+  async refreshAgents(): Promise<void> {
+    await this.attempt(async () => {
+      this._agents = await this.client.agents();
+    });
+  }
+
+  /**
+   * The agent of the current session, or of the one that the first message creates.
+   */
+  get agent(): string {
+    const byDefault = this._settings?.settings.agent?.value as
+      string | undefined;
+    return (
+      this._current?.info.agent ?? this._newAgent ?? byDefault ?? DEFAULT_AGENT
+    );
+  }
+
+  async setAgent(agent: string): Promise<void> {
+    const session = this._current;
+    if (session) {
+      await this.attempt(() =>
+        this.client.changeSession(session.id, { agent })
+      );
+    } else {
+      this._newAgent = agent;
       this.changed();
     }
   }
@@ -434,7 +472,10 @@ export class PanelModel extends Observable {
     this._error = null;
     let id = this._current?.id;
     if (id === undefined) {
-      const info = await this.client.createSession(this._newMode);
+      const info = await this.client.createSession(
+        this._newMode,
+        this._newAgent ? { agent: this._newAgent } : {}
+      );
       id = info.id;
       this._sessions = [info, ...this._sessions];
       onCreate?.(id);
@@ -448,6 +489,7 @@ export class PanelModel extends Observable {
     this._current?.close();
     this._current = session;
     this._newMode = undefined;
+    this._newAgent = undefined;
     this._saveState();
     session?.subscribe(() => this._follow(session));
     this.changed();
@@ -490,12 +532,14 @@ export class PanelModel extends Observable {
     });
   }
 
+  private _agents: readonly IAgent[] = [];
   private _contextOff: readonly ContextKind[];
   private _current: SessionModel | null = null;
   private _draftVersion = 0;
   private readonly _drafts: Drafts;
   private _error: unknown = null;
   private _models: readonly IModel[] = [];
+  private _newAgent: string | undefined;
   private _newMode: Mode | undefined;
   private _ready = false;
   private _sessions: readonly ISessionInfo[] = [];

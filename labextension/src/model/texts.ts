@@ -155,6 +155,21 @@ export function modeHelp(trans: TranslationBundle, mode: Mode): string {
 }
 
 /**
+ * Name an agent; one that is not built in has the name that it is chosen by.
+ */
+export function agentText(trans: TranslationBundle, agent: string): string {
+  switch (agent) {
+    case 'codeact':
+      return trans.__('CodeAct');
+    case 'readonly':
+      return trans.__('Read only');
+    default:
+      // Of an import path, the class.
+      return agent.replace(/^.*:/, '');
+  }
+}
+
+/**
  * Say how far the sandbox isolates the agent.
  */
 export function isolationText(

@@ -1,6 +1,7 @@
 import { stopIcon } from '@jupyterlab/ui-components';
 import type { FocusEvent, KeyboardEvent, RefObject } from 'react';
 import { useLayoutEffect, useState } from 'react';
+import { AgentPicker } from './agentpicker';
 import { ContextChips } from './context';
 import { ModePicker } from './modepicker';
 import { useObservable, useServices } from './services';
@@ -89,6 +90,7 @@ export function Composer(props: {
       />
       <div className="jp-OpenHands-composerBar">
         <ModePicker />
+        <AgentPicker />
         <span className="jp-OpenHands-grow" />
         {session?.stoppable && (
           <button

@@ -13,6 +13,7 @@ import type { ReactNode } from 'react';
 import { memo } from 'react';
 import {
   accessText,
+  agentText,
   isolationText,
   modeText,
   outcomeText,
@@ -274,11 +275,12 @@ function firstLine(text: string): string {
 
 function SettingsChange({ item }: { item: ISettingsItem }): JSX.Element {
   const { trans } = useServices();
-  const { mode, model, step_limit } = item.change;
+  const { agent, mode, model, step_limit } = item.change;
   return (
     <Note>
       {mode && <span>{trans.__('Mode: %1', modeText(trans, mode))} </span>}
       {model && <span>{trans.__('Model: %1', model)} </span>}
+      {agent && <span>{trans.__('Agent: %1', agentText(trans, agent))} </span>}
       {step_limit && <span>{trans.__('Step limit: %1', step_limit)}</span>}
     </Note>
   );

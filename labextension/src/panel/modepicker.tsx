@@ -3,6 +3,7 @@ import { caretDownIcon } from '@jupyterlab/ui-components';
 import { useRef } from 'react';
 import type { Mode } from '../model/frames';
 import { modeHelp, modeText } from '../model/texts';
+import { ChoiceMenu } from './choicemenu';
 import { Popover } from './popover';
 import { useObservable, useServices } from './services';
 
@@ -57,39 +58,20 @@ export function ModePicker(): JSX.Element {
       }
     >
       {close => (
-        <div
-          role="radiogroup"
-          aria-label={trans.__('Mode')}
-          className="jp-OpenHands-menu"
-          onKeyDown={moveFocus}
-        >
-          {MODES.map(option => (
-            <button
-              key={option}
-              type="button"
-              role="radio"
-              aria-checked={option === mode}
-              onClick={() => {
-                close();
-                void choose(option);
-              }}
-            >
-              <strong>{modeText(trans, option)}</strong>
-              <span>{modeHelp(trans, option)}</span>
-            </button>
-          ))}
-        </div>
+        <ChoiceMenu
+          label={trans.__('Mode')}
+          choices={MODES.map(value => ({
+            value,
+            label: modeText(trans, value),
+            help: modeHelp(trans, value)
+          }))}
+          current={mode}
+          onChoose={wanted => {
+            close();
+            void choose(wanted);
+          }}
+        />
       )}
     </Popover>
   );
-}
-
-function moveFocus(event: React.KeyboardEvent<HTMLElement>): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step !== undefined) {
-    const buttons = [...event.currentTarget.querySelectorAll('button')];
-    const index = buttons.findIndex(b => b === document.activeElement);
-    buttons[(index + step + buttons.length) % buttons.length]?.focus();
-    event.preventDefault();
-  }
 }

@@ -11,7 +11,7 @@ import pytest
 from session_tools import events, until
 from waiting import PATIENCE
 
-from openhands_jupyter.agents import Agent
+from openhands_jupyter.agents import Agent, Cast
 from openhands_jupyter.controller import AgentController
 from openhands_jupyter.events import (
     Action,
@@ -58,7 +58,7 @@ class Bench:
                 self.state.apply(event)
         self.agent = ScriptedAgent(script)
         self.controller = AgentController(
-            self.stream, self.state, self.agent, Gate(workspace), runtime
+            self.stream, self.state, Cast.of(self.agent), Gate(workspace), runtime
         )
 
     def say(self, text: str) -> int:

@@ -85,6 +85,21 @@ async def test_create_read_rename_list_delete(api: Any, home: Path, jp_root_dir:
     assert kept_sessions(home) == [second["id"]]
 
 
+async def test_the_agent_of_a_session_can_be_another(api: Any) -> None:
+    listed = (await api("GET", "agents")).body["agents"]
+    assert [agent["name"] for agent in listed[:2]] == ["codeact", "readonly"]
+    assert all(agent["title"] and agent["description"] for agent in listed)
+    session = (await api("POST", "sessions", {"agent": "readonly"})).body
+    route = f"sessions/{session['id']}"
+    assert session["agent"] == "readonly"
+    assert (await api("PATCH", route, {"agent": "codeact"})).body["agent"] == "codeact"
+    for method, address in (("POST", "sessions"), ("PATCH", route)):
+        refused = await api(method, address, {"agent": "nobody"})
+        assert (refused.status, refused.body["code"]) == (422, "unknown_agent")
+        assert "codeact, readonly" in refused.body["hint"]
+    assert (await api("GET", route)).body["agent"] == "codeact"
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -33,6 +33,7 @@ async def test_settings_tell_their_origin(api: Any) -> None:
         "base_url": (None, "default"),
         "vision": ("auto", "default"),
         "mode": ("agent", "default"),
+        "agent": ("codeact", "default"),
         "isolation": ("auto", "default"),
         "step_limit": (100, "default"),
         "timeout": (120.0, "default"),
@@ -90,6 +91,9 @@ async def test_the_panel_sets_and_takes_back(api: Any) -> None:
     [
         ({"colour": "red"}, "colour"),
         ({"model": 3}, "model"),
+        ({"agent": "nobody"}, "agent"),
+        ({"agent": "os.path:join"}, "agent"),
+        ({"agent": "../agents.py"}, "agent"),
         ({"base_url": "javascript:alert(1)"}, "base_url"),
         ({"base_url": "file:///etc/passwd"}, "base_url"),
         ({"mode": "plan"}, "mode"),

@@ -1,7 +1,7 @@
 import { ApiError } from '../client';
 import type { ApiClient, ISecret } from '../client';
 import type { ContextPart } from '../context';
-import type { ISessionInfo } from '../frames';
+import type { ISessionInfo, Mode } from '../frames';
 import { PanelModel } from '../panel';
 import type { ISavedState } from '../panel';
 import { NO_SECRETS } from '../secrets';
@@ -12,6 +12,7 @@ import { log, secret, sessionInfo, userMessage } from './samples';
  */
 class FakeClient {
   sessionsThere: ISessionInfo[] = [];
+  changes: Partial<ISessionInfo>[] = [];
   sent: string[] = [];
   contexts: (readonly ContextPart[])[] = [];
   secrets: ISecret[] = [];
@@ -33,8 +34,24 @@ class FakeClient {
 
   models = (): Promise<unknown> => this._do('models', []);
 
-  createSession = (): Promise<ISessionInfo> => {
-    const info = sessionInfo({ id: 'new' });
+  agents = (): Promise<unknown> =>
+    this._do('agents', [
+      { name: 'mine', title: 'Mine', description: '', problem: '' }
+    ]);
+
+  changeSession = (
+    id: string,
+    change: Partial<ISessionInfo>
+  ): Promise<ISessionInfo> => {
+    this.changes.push(change);
+    return this._do('changeSession', sessionInfo({ id }));
+  };
+
+  createSession = (
+    _mode?: Mode,
+    more: Partial<ISessionInfo> = {}
+  ): Promise<ISessionInfo> => {
+    const info = sessionInfo({ id: 'new', ...more });
     this.sessionsThere.push(info);
     return this._do('createSession', info);
   };
@@ -124,6 +141,22 @@ describe('PanelModel', () => {
     expect(client.sent).toEqual(['do it']);
     expect(panel.current?.id).toBe('new');
     expect(saved).toMatchObject({ session: 'new', drafts: {} });
+  });
+
+  it('chooses an agent for the session to come, or for the one that is open', async () => {
+    await panel.start();
+    expect(panel.agent).toBe('codeact');
+    await panel.refreshAgents();
+    expect(panel.agents.map(agent => agent.name)).toEqual(['mine']);
+    await panel.setAgent('mine');
+    expect([panel.agent, client.changes]).toEqual(['mine', []]);
+    panel.setDraft(null, 'do it');
+    await panel.sendDraft();
+    expect(panel.current?.info.agent).toBe('mine');
+    await panel.setAgent('readonly');
+    expect(client.changes).toEqual([{ agent: 'readonly' }]);
+    panel.startNew();
+    expect(panel.agent).toBe('codeact');
   });
 
   it('sends what goes along with what was typed, and with nothing else', async () => {

@@ -19,6 +19,7 @@ export function sessionInfo(change: Partial<ISessionInfo> = {}): ISessionInfo {
     state: 'running',
     mode: 'agent',
     model: 'tour',
+    agent: 'codeact',
     workspace: '/w',
     steps: 0,
     step_limit: 100,

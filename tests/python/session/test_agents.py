@@ -1,0 +1,99 @@
+"""Agents in real sessions: one's own, another in the middle of a session."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from model_server.script import call, text
+from session_tools import events, until
+
+from openhands_jupyter.agents.readonly import READING
+from openhands_jupyter.errors import Invalid
+from openhands_jupyter.events import (
+    ChangeSettingsAction,
+    CmdRunAction,
+    FinishAction,
+    InvalidToolCallAction,
+    ModelUsageObservation,
+    SystemMessageAction,
+)
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "agents.md"
+
+
+def tools_of(request) -> set[str]:
+    return {tool["function"]["name"] for tool in request.body["tools"]}
+
+
+async def test_the_agent_of_the_page_works(manager, model_server, workspace, tmp_path, monkeypatch):
+    """The custom agent in docs/agents.md, as it stands there."""
+    code, derived = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    assert len([line for line in code.split("\n") if line.startswith(" ")]) <= 15
+    (tmp_path / "agents_of_the_page.py").write_text(code + derived)
+    monkeypatch.syspath_prepend(tmp_path)
+    (workspace / "a.md").write_text("one two three")
+    model_server.play(text("Three words, in one file."), call("finish", message="1.0 ± 0.1"))
+    async with manager(agent="agents_of_the_page:WordCounter") as sessions:
+        session = await sessions.create()
+        session.send_message("Count")
+        await until(session, "finished")
+        assert session.info().agent == "agents_of_the_page:WordCounter"
+        assert [e.command for e in events(session, CmdRunAction)] == ["wc -w *.md"]
+        assert events(session, FinishAction)[0].message == "Three words, in one file."
+        assert len(events(session, ModelUsageObservation)) == 1
+        asked = model_server.requests[0].body["messages"]
+        assert "3 a.md" in asked[0]["content"]
+        session.change_settings(agent="agents_of_the_page:Statistician")
+        again = session.send_message("Estimate")
+        await until(session, "finished", after=again)
+    prompt = model_server.requests[1].body["messages"][0]["content"]
+    assert prompt.endswith("State an interval with every estimate.")
+
+
+async def test_another_agent_goes_on_with_what_happened(manager, model_server, workspace):
+    model_server.play(
+        call("write_file", path="a.txt", content="seven"),
+        call("finish", message="Written."),
+        call("write_file", path="a.txt", content="eight"),
+        call("finish", message="It says seven."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("Write seven")
+        await until(session, "finished")
+        session.change_settings(agent="readonly")
+        asked = session.send_message("What does it say? Then change it.")
+        await until(session, "finished", after=asked)
+        introduced = events(session, SystemMessageAction)
+        assert [event.agent for event in introduced] == ["codeact", "readonly"]
+        names = sorted(tool.name for tool in READING)
+        assert sorted(introduced[1].tools) == names
+        assert [e.agent for e in events(session, ChangeSettingsAction)] == ["codeact", "readonly"]
+        (wrong,) = events(session, InvalidToolCallAction)
+        assert "no tool 'write_file'" in wrong.message
+    assert (workspace / "a.txt").read_text() == "seven"
+    last = model_server.requests[-1].body["messages"]
+    assert "no tools that run or change anything" in last[0]["content"]
+    assert next(m["content"] for m in last if m["role"] == "user") == "Write seven"
+    calls = [call for m in last for call in m.get("tool_calls", [])]
+    assert [call["function"]["name"] for call in calls] == ["write_file", "finish", "write_file"]
+    assert "write_file" in tools_of(model_server.requests[0])
+    assert tools_of(model_server.requests[-1]) == set(names)
+
+
+async def test_an_agent_that_is_gone_is_told_and_another_can_be_chosen(manager, model_server):
+    model_server.play(call("finish", message="Here."))
+    async with manager() as sessions:
+        with pytest.raises(Invalid, match="no agent “nobody”"):
+            await sessions.create(agent="nobody")
+        session = await sessions.create()
+        # As when its package was removed since.
+        session.change_settings(agent="removed")
+        session.send_message("Go on")
+        failed = await until(session, "error")
+        assert (failed.code, "no agent “removed”" in failed.reason) == ("unknown_agent", True)
+        session.change_settings(agent="codeact")
+        asked = session.send_message("Go on")
+        await until(session, "finished", after=asked)
