@@ -15,6 +15,7 @@ from ..events import (
     Event,
     IPythonOutputObservation,
     KernelCodeObservation,
+    MCPObservation,
     NotebookObservation,
     NotebookRunObservation,
     Output,
@@ -68,7 +69,9 @@ def _(event: NotebookObservation) -> list[ShownImage]:
 
 
 @images_of.register
-def _(event: IPythonOutputObservation | KernelCodeObservation) -> list[ShownImage]:
+def _(
+    event: IPythonOutputObservation | KernelCodeObservation | MCPObservation,
+) -> list[ShownImage]:
     return _images_in(event.outputs)
 
 

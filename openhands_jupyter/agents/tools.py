@@ -19,6 +19,7 @@ from ..events import (
     FileReadAction,
     FileWriteAction,
     FinishAction,
+    MCPAction,
     Task,
     TaskTrackingAction,
 )
@@ -216,6 +217,8 @@ _BY_ACTION = {
 
 def arguments_of(action: Action) -> tuple[str, str] | None:
     """Name and arguments (JSON text) of the tool call that means `action`; None if none does."""
+    if isinstance(action, MCPAction) and action.llm and action.llm.tool_name:
+        return action.llm.tool_name, msgspec.json.encode(action.arguments).decode()
     tool = _BY_ACTION.get(type(action))
     if tool is None:
         return None

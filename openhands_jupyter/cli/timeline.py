@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import singledispatchmethod
 
+import msgspec
+
 from ..agents.results import access_changed, refusal, text_of
 from ..events import (
     Action,
@@ -44,6 +46,8 @@ from ..events import (
     KernelLookAction,
     KernelObservation,
     LeftCell,
+    MCPAction,
+    MCPObservation,
     NetworkAccessAction,
     NetworkRefusedObservation,
     NoCheckpointObservation,
@@ -138,6 +142,13 @@ class Timeline:
         self._head(event, f"{verb} {where}. {event.why}".rstrip())
         if event.lost:
             self._block("", f"Lost: {', '.join(event.lost)}", "yellow")
+
+    @_show.register
+    def _(self, event: MCPAction) -> None:
+        self._head(event, f"Calls {event.tool} of {event.server}, outside the sandbox")
+        self._block("> ", msgspec.json.format(msgspec.json.encode(event.arguments)).decode())
+        if event.where:
+            self._block("", f"Server: {event.where}", "dim")
 
     @_show.register
     def _(self, event: KernelCopyAction) -> None:
@@ -349,6 +360,13 @@ class Timeline:
         self._head(event, told, "dim" if event.ok else "red")
         if event.changed:
             self._block("", f"Bound otherwise now: {', '.join(event.changed)}", "yellow")
+
+    @_show.register
+    def _(self, event: MCPObservation) -> None:
+        self._outputs(event.outputs)
+        end = "ok" if event.ok else "error"
+        told = f"{event.tool} of {event.server} ended: {end}"
+        self._head(event, told, "dim" if event.ok else "red")
 
     @_show.register
     def _(self, event: KernelCopyObservation) -> None:

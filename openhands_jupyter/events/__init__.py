@@ -67,6 +67,7 @@ from .kernels import (
 from .ledger import Ledger
 from .live import LiveItem, LiveText
 from .masking import Masker
+from .mcp import MCPAction, MCPObservation
 from .notebook_runs import (
     AwaitRunAction,
     CellResult,
@@ -190,6 +191,8 @@ __all__ = [
     "LeftCell",
     "LiveItem",
     "LiveText",
+    "MCPAction",
+    "MCPObservation",
     "Masker",
     "MessageContext",
     "Mode",

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from . import actions, kernels, notebook_runs, notebooks, observations
+from . import actions, kernels, mcp, notebook_runs, notebooks, observations
 from .event import Action, Blob, Event, Observation, OpaqueEvent
 from .masking import Masker, map_texts
 
@@ -17,7 +17,7 @@ from .masking import Masker, map_texts
 def _leaves(base: type[Event]) -> list[type[Event]]:
     return [
         kind
-        for module in (actions, observations, notebooks, kernels, notebook_runs)
+        for module in (actions, observations, notebooks, kernels, notebook_runs, mcp)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, base) and kind is not base
     ]
@@ -128,7 +128,11 @@ def _opaque(raw: Any) -> OpaqueEvent:
 
 def _outputs_of(event: Event) -> list[observations.Output]:
     match event:
-        case observations.IPythonOutputObservation() | kernels.KernelCodeObservation():
+        case (
+            observations.IPythonOutputObservation()
+            | kernels.KernelCodeObservation()
+            | mcp.MCPObservation()
+        ):
             return event.outputs
         case notebook_runs.NotebookRunObservation():
             return [output for cell in event.cells for output in cell.outputs]

@@ -24,6 +24,7 @@ from ..events.notebooks import NotebookRead, NotebookWrite
 from .findings import highest
 from .input_rules import is_waiting
 from .kernel_rules import in_persons_kernel
+from .mcp_rules import asks, is_call, only_reads
 from .notebook_rules import is_open
 from .paths import Places, PlacesElsewhere
 from .readonly import is_read_only
@@ -112,7 +113,8 @@ class Gate:
             notebook is changed that the person has open, ``ask`` and ``agent`` ask. What is done
             to notebooks is not done in the sandbox, so all ask where one is outside the workspace.
             Before anything is done in a kernel of the person's, ``agent`` and ``auto`` ask;
-            ``ask`` refuses it.
+            ``ask`` refuses it. Before a tool of an MCP server is called that the person does not
+            trust, ``agent`` and ``auto`` ask; ``ask`` lets trusted ones that say they only read.
         isolated
             Whether the action will run in a sandbox.
         online
@@ -134,9 +136,9 @@ class Gate:
         risk, outside = self._risk(action, places, isolated, online, running)
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
-        if in_persons_kernel(action) or in_own or (by_server and outside != []):
+        if in_persons_kernel(action) or asks(action) or in_own or (by_server and outside != []):
             return Verdict("ask", risk)
-        if mode == "auto" and isolated:
+        if mode == "auto" and (isolated or is_call(action)):
             return Verdict("run", risk)
         return Verdict("ask" if risk.level == "high" or is_open(action) else "run", risk)
 
@@ -157,7 +159,7 @@ class Gate:
         except Exception as error:
             reason = f"Cannot be judged: the check failed ({type(error).__name__})"
             risk, outside = Risk(level="high", reasons=[reason]), None
-        needs_none = isolated or in_own_kernel(action)
+        needs_none = isolated or in_own_kernel(action) or is_call(action)
         if not needs_none or isinstance(action, NotebookRead | KernelRead):
             risk = _without_sandbox(action, risk, outside)
         return _with_rating(risk, action.risk), outside
@@ -172,7 +174,7 @@ class Gate:
 def _only_reads(action: Action) -> bool:
     if isinstance(action, CmdRunAction):
         return is_waiting(action) or (not action.is_input and is_read_only(action.command))
-    return isinstance(action, _READS)
+    return isinstance(action, _READS) or only_reads(action)
 
 
 def _without_sandbox(action: Action, risk: Risk, outside: list[str] | None) -> Risk:

@@ -16,6 +16,7 @@ from ..events import (
     KernelCopyAction,
     KernelInspectAction,
     KernelLookAction,
+    MCPAction,
     Risk,
 )
 from ..events.notebook_runs import NotebookRun
@@ -23,6 +24,7 @@ from ..events.notebooks import NotebookRead, NotebookWrite
 from .cells import check_cell, check_escape
 from .input_rules import check_input, is_waiting
 from .kernel_rules import check_code, check_control, check_copy, check_look
+from .mcp_rules import check_call
 from .notebook_rules import check_notebook
 from .paths import Places
 from .python import check_python
@@ -89,6 +91,8 @@ def assess(
         case KernelCodeAction():
             scene.isolated, scene.kernel_names = False, {}
             check_code(scene, action)
+        case MCPAction():
+            check_call(scene, action)
         case KernelControlAction():
             check_control(scene, action)
         case KernelCopyAction():

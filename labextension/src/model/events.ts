@@ -40,7 +40,8 @@ export type Action =
   | NotebookRunAction
   | AwaitRunAction
   | StopRunAction
-  | DryRunAction;
+  | DryRunAction
+  | MCPAction;
 export type Observation =
   | CmdOutputObservation
   | IPythonOutputObservation
@@ -65,7 +66,8 @@ export type Observation =
   | KernelCodeObservation
   | KernelObservation
   | KernelCopyObservation
-  | NotebookRunObservation;
+  | NotebookRunObservation
+  | MCPObservation;
 
 /**
  * The person says something to the agent.
@@ -1393,6 +1395,42 @@ export interface DryRunAction {
   stop_on_error?: boolean;
 }
 /**
+ * Call a tool of an MCP server, which is outside the sandbox.
+ *
+ * Attributes
+ * ----------
+ * server
+ *     Name of the server in the person's configuration.
+ * tool
+ *     Name of the tool as the server gives it.
+ * arguments
+ *     What it is called with.
+ * where
+ *     What the server is, found before the person is asked: a command, or an address.
+ * claims
+ *     What the server says of the tool, found then too.
+ * trusted
+ *     Whether the person wants calls of this tool to run unasked, found then too.
+ */
+export interface MCPAction {
+  type: 'MCPAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  server: string;
+  tool: string;
+  arguments?: {};
+  where?: string;
+  claims?: ('destructive' | 'idempotent' | 'open_world' | 'read_only')[];
+  trusted?: boolean;
+}
+/**
  * What a shell command printed and how it ended.
  *
  * Attributes
@@ -2324,4 +2362,32 @@ export interface NameChanges {
   changed?: string[];
   deleted?: string[];
   left_out?: number;
+}
+/**
+ * What a tool of an MCP server answered.
+ *
+ * Attributes
+ * ----------
+ * server, tool
+ *     As with `MCPAction`.
+ * outputs
+ *     Its texts and images; of a resource the metadata tells the ``uri``.
+ * ok
+ *     False where the server says that the tool failed.
+ * seconds
+ *     How long it took.
+ */
+export interface MCPObservation {
+  type: 'MCPObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  server: string;
+  tool: string;
+  outputs?: Output[];
+  ok?: boolean;
+  seconds?: number;
 }

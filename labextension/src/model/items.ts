@@ -25,6 +25,8 @@ import type {
   KernelControlAction,
   KernelCopyAction,
   KernelCopyObservation,
+  MCPAction,
+  MCPObservation,
   KernelInspectAction,
   KernelLookAction,
   KernelObservation,
@@ -92,6 +94,7 @@ export type RunnableAction = (
   | FileWriteAction
   | IPythonRunCellAction
   | KernelAction
+  | MCPAction
   | NotebookAction
   | NotebookRunAction
   | StopRunAction
@@ -112,6 +115,7 @@ export type Result =
   | KernelCodeObservation
   | KernelCopyObservation
   | KernelObservation
+  | MCPObservation
   | NotebookEditObservation
   | NotebookObservation
   | NotebookRunObservation

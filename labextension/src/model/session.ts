@@ -265,6 +265,7 @@ function changesFiles(event: AnyEvent): boolean {
     'FilesRestoredObservation',
     'IPythonOutputObservation',
     'KernelCodeObservation',
+    'MCPObservation',
     'NotebookEditObservation',
     'NotebookRunObservation'
   ].includes(event.type);

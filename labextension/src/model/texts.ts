@@ -72,6 +72,11 @@ export function describeAction(
     case 'KernelInspectAction':
     case 'KernelLookAction':
       return describeKernelAction(trans, action);
+    case 'MCPAction':
+      return {
+        verb: trans.__('Call your tool'),
+        object: revealOnOneLine(`${action.server}: ${action.tool}`)
+      };
     case 'AwaitRunAction':
     case 'NotebookRunAction':
     case 'StopRunAction':
@@ -268,6 +273,8 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
         return interruptionText(trans, result.interrupted);
       }
       return result.ok === false ? trans.__('Error') : trans.__('Done');
+    case 'MCPObservation':
+      return result.ok === false ? trans.__('Error') : trans.__('Done');
     case 'FileWriteObservation':
       return result.created ? trans.__('Created') : trans.__('Written');
     case 'FileEditObservation':
@@ -328,6 +335,7 @@ export function succeeded(result: Result): boolean {
       return result.exit_code === 0 || result.running === true;
     case 'IPythonOutputObservation':
     case 'KernelCodeObservation':
+    case 'MCPObservation':
       return result.ok !== false;
     case 'NotebookRunObservation':
       return SUCCEEDS.includes(result.state);

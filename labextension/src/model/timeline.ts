@@ -194,6 +194,7 @@ export class Timeline {
       case 'KernelCopyAction':
       case 'KernelInspectAction':
       case 'KernelLookAction':
+      case 'MCPAction':
       case 'NotebookCreateAction':
       case 'NotebookEditAction':
       case 'NotebookListAction':
@@ -248,6 +249,7 @@ export class Timeline {
       case 'KernelCodeObservation':
       case 'KernelCopyObservation':
       case 'KernelObservation':
+      case 'MCPObservation':
       case 'NotebookEditObservation':
       case 'NotebookObservation':
       case 'UserRejectObservation':

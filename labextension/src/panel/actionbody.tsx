@@ -10,6 +10,7 @@ import type {
   KernelCopyAction,
   KernelInspectAction,
   KernelVariable,
+  MCPAction,
   NotebookCreateAction
 } from '../model/events';
 import type { RunnableAction } from '../model/items';
@@ -100,6 +101,8 @@ export function ActionBody(props: {
           {trans.__('In %1', revealOnOneLine(action.path))}
         </p>
       );
+    case 'MCPAction':
+      return <CalledTool action={action} />;
     case 'KernelControlAction':
       return <Controlled action={action} />;
     case 'KernelCopyAction':
@@ -215,6 +218,27 @@ function Controlled({ action }: { action: KernelControlAction }): JSX.Element {
                   revealOnOneLine(lost.join(', '))
                 )
               : trans.__('It has no variables that would be lost.')}
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * What a tool of the person's is called with, and where that runs.
+ */
+function CalledTool({ action }: { action: MCPAction }): JSX.Element {
+  const { trans } = useServices();
+  return (
+    <>
+      <Code
+        text={JSON.stringify(action.arguments ?? {}, null, 2)}
+        language="json"
+        label={trans.__('Arguments')}
+      />
+      {action.where && (
+        <p className="jp-OpenHands-quiet">
+          {trans.__('Outside the sandbox: %1', revealOnOneLine(action.where))}
         </p>
       )}
     </>

@@ -370,6 +370,7 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'KernelCopyAction':
     case 'KernelInspectAction':
     case 'KernelLookAction':
+    case 'MCPAction':
     case 'NotebookRunAction':
     case 'StopRunAction':
       return codeIcon;

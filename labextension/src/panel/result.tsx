@@ -65,6 +65,9 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
       {result?.type === 'KernelCodeObservation' && (
         <KernelOutput session={session} result={result} />
       )}
+      {result?.type === 'MCPObservation' && (
+        <Outputs session={session} outputs={result.outputs ?? []} />
+      )}
       {result?.type === 'KernelCopyObservation' && <Copied result={result} />}
       {result?.type === 'FileReadObservation' && <FileText result={result} />}
       {(result?.type === 'FileGlobObservation' ||

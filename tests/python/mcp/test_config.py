@@ -1,0 +1,106 @@
+"""The shapes in which people write servers down, and what goes in the place of ``${NAME}``."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from openhands_jupyter.mcp.config import ServerConfig, expand, merged, read_servers
+
+OPENHANDS = """
+sse_servers = ["http://a.example/sse", {url = "https://b.example/x", api_key = "${B_KEY}"}]
+shttp_servers = [{url = "https://c.example/mcp", timeout = 90}]
+stdio_servers = [
+  {name = "fetch", command = "uvx", args = ["mcp-server-fetch"], env = ["MODE=quiet", "N=1"]},
+]
+"""
+BY_NAME = """
+[servers.my-db]
+command = "npx"
+args = ["-y", "db"]
+env = {DB_PASSWORD = "${DB_PASSWORD}", PORT = 5432, TLS = true}
+trust = ["select"]
+[servers.docs]
+url = "https://docs.example/mcp"
+auth = {type = "bearer", token = "${DOCS}"}
+start_timeout = 5
+"""
+MCP_SERVERS = {
+    "mcpServers": {
+        "files": {"command": "npx", "args": ["fs"], "disabled": True},
+        "remote": {"type": "sse", "url": "https://r.example/anything", "headers": {"X-A": "1"}},
+        "new": {"type": "streamable-http", "url": "https://r.example/sse"},
+    }
+}
+
+
+def test_all_shapes_become_the_same_thing() -> None:
+    read = merged(
+        read_servers(tomllib.loads(OPENHANDS), "one"),
+        read_servers(tomllib.loads(BY_NAME), "two"),
+        read_servers(MCP_SERVERS, "three"),
+    )
+    assert read.warnings == []
+    servers = {server.name: server for server in read.servers}
+    bearer = {"Authorization": "Bearer ${B_KEY}"}
+    assert servers["a.example"] == ServerConfig(
+        name="a.example", transport="sse", url="http://a.example/sse"
+    )
+    assert servers["b.example"].headers == bearer
+    assert (servers["c.example"].transport, servers["c.example"].timeout) == ("http", 90)
+    assert servers["fetch"].env == {"MODE": "quiet", "N": "1"}
+    assert servers["my-db"].env == {"DB_PASSWORD": "${DB_PASSWORD}", "PORT": "5432", "TLS": "true"}
+    assert servers["my-db"].trust == ["select"]
+    assert servers["docs"].transport == "http" and servers["docs"].start_timeout == 5
+    assert servers["docs"].headers == {"Authorization": "Bearer ${DOCS}"}
+    assert not servers["files"].enabled and servers["remote"].enabled
+    assert (servers["remote"].transport, servers["new"].transport) == ("sse", "http")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"stdio_servers": [{"name": "x"}]}, "stdio_servers[0] is left out: it has no command"),
+        ({"servers": {"x": {"url": "ftp://x"}}}, "servers.x is left out: it has no url"),
+        ({"servers": {"x": {"command": "y", "comand": "z"}}}, "unknown field `comand`"),
+        ({"servers": {"x": {"command": "y", "timeout": "soon"}}}, "$.timeout"),
+        ({"servers": {"x": {"command": "y", "env": {"A B": "z"}}}}, "'A B' is no name"),
+        ({"servers": {"x": 1}}, "servers.x is left out: Expected"),
+        ({"servers": []}, "servers is left out: Expected servers by name"),
+        ({"sse_servers": "x"}, "sse_servers is left out: Expected a list"),
+        ({"proxy": 1}, "proxy is left out: there is no such setting here"),
+        ({"stdio_servers": [{"command": "a/b"}, {"command": "b"}]}, "b is there already"),
+    ],
+)
+def test_what_does_not_fit_is_left_out_and_named(content: dict[str, object], said: str) -> None:
+    read = read_servers(content, "config.toml: mcp")
+    assert len(read.servers) <= 1
+    (warning,) = read.warnings
+    assert warning.startswith("config.toml: mcp: ") and said in warning
+
+
+def test_the_person_s_values_are_put_in_and_hidden() -> None:
+    given = {
+        "command": "${BIN:-serve}",
+        "args": ["--root=${HOME}"],
+        "env": {"API_KEY": "${K}", "OTHER": "${PLAIN}", "PASSWORD": "literal-one"},
+        "headers": {"X": "Bearer ${PLAIN}"},
+    }
+    (server,) = read_servers({"servers": {"x": given}}, "").servers
+    values = {"K": "sk-secret-1", "PLAIN": "plain-value", "HOME": "/home/me"}
+    complete = expand(server, values.get)
+    assert complete.config.command == "serve" and complete.config.args == ["--root=/home/me"]
+    assert complete.config.env["API_KEY"] == "sk-secret-1"
+    assert complete.config.headers == {"X": "Bearer plain-value"}
+    hidden = {"sk-secret-1", "literal-one", "plain-value", "Bearer plain-value"}
+    assert complete.hidden == hidden
+    assert "secret" not in repr(complete.config)
+    with pytest.raises(ValueError, match="no secret and no variable K"):
+        expand(server, {"PLAIN": "x", "HOME": "y"}.get)
+
+
+def test_what_is_shown_of_an_address_holds_no_secret() -> None:
+    url = "https://user:pass@x.example/mcp?key=secret"
+    (server,) = read_servers({"servers": {"x": {"url": url}}}, "").servers
+    assert server.where == "https://x.example/mcp"
