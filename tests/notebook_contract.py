@@ -21,6 +21,7 @@ from openhands_jupyter.notebooks.changes import (
     SetCell,
 )
 from openhands_jupyter.notebooks.delivery.document import Document, Snapshot
+from openhands_jupyter.notebooks.delivery.lean import lean
 from openhands_jupyter.notebooks.delivery.notebooks import Notebooks
 from openhands_jupyter.notebooks.revisions import cell_rev, notebook_rev
 
@@ -173,6 +174,30 @@ async def what_is_not_asked_for_is_not_sent(world: World) -> None:
     lightest = (await document.read(())).cells[1]["outputs"]
     data = {"image/png": beginning, "text/html": beginning, "application/json": ""}
     assert lightest == [{"output_type": "display_data", "data": data, "metadata": {}}]
+
+
+@case(USUAL)
+async def what_is_read_again_is_what_is_there(world: World) -> None:
+    async def expect_same() -> None:
+        document = await world.open()
+        read = await document.read(["second-cell"])
+        everything = await document.read()
+        assert read.cells == [
+            cell if cell["id"] == "second-cell" else lean(cell) for cell in everything.cells
+        ]
+        assert read.nb_rev == everything.nb_rev
+
+    await expect_same()
+    new = code("new-cell", "1", HTML)
+    for steps in (
+        [SetCell(id="first-cell", rev=rev(FIRST), source="other", metadata={"tags": ["b"]})],
+        [MoveCell(id="first-cell", after="third-cell"), InsertCell(after=None, cell=new)],
+        [SetCell(id="third-cell", rev=rev(THIRD), outputs=[STREAM], execution_count=2)],
+        [SetCell(id="second-cell", rev=rev(SECOND), cell_type="raw")],
+        [DeleteCell(id="fourth-cell", rev=rev(FOURTH)), DeleteCell(id="new-cell", rev=rev(new))],
+    ):
+        assert isinstance(await world.change(*steps), Applied)
+        await expect_same()
 
 
 @case(HEAVY)

@@ -99,6 +99,7 @@ handle.update('second')
 
 @case(code("first-cell", "x = 1", STREAM), SECOND, code("third-cell", SHOWN), FOURTH)
 async def outputs_are_in_the_notebook(world: RunWorld) -> None:
+    await (await world.world.open()).read(())
     run = await world.start()
     assert await world.ended(run) == "done", run.problem
     assert [cell.status for cell in run.cells] == ["done", "skipped", "done", "skipped"]
@@ -113,6 +114,9 @@ async def outputs_are_in_the_notebook(world: RunWorld) -> None:
     assert result["execution_count"] == third["execution_count"]
     assert all(0 <= (run.cells[n].seconds or -1) < PATIENCE for n in (0, 2))
     assert run.cells[2].outputs == third["outputs"]
+    # So they are for whoever has read it before.
+    again = (await (await world.world.open()).read(["third-cell"])).cells
+    assert (again[0]["outputs"], again[2]) == ([], third)
     # All else is as it was, in the file too.
     saved = (await world.world.saved())["cells"]
     assert "".join(saved[2]["outputs"][2]["text"]) == "ab\nc\n2/3"

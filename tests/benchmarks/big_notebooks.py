@@ -34,6 +34,9 @@ FEW, MANY = 20, 2000
 LARGE = 50 * 2**20
 KEYS = "abcdefghijklmnopqrst"
 CELL = "cell-number-5"
+DRAWN = """() => [...window.jupyterapp.shell.widgets('main')]
+    .find(widget => widget.context?.path === 'big.ipynb')
+    .content.widgets.every(cell => !cell.placeholder)"""
 
 
 def rows(rounds: int = 5) -> list[Row]:
@@ -145,6 +148,8 @@ class Bench:
             page.locator(".jp-LauncherCard").first.wait_for(timeout=60_000)
             if is_open:
                 self.open(page)
+                # It draws the cells one by one when it has time, and then does nothing else.
+                page.wait_for_function(DRAWN, timeout=300_000)
             page.wait_for_timeout(2000)
             source = made["cells"][5]["source"]
             times, amounts = [], []

@@ -29,7 +29,7 @@ export interface IOpenNotebook {
  * What the server asks for.
  */
 export type Request = { id: string; path: string } & (
-  | { method: 'read'; whole: string[] | null }
+  | { method: 'read'; whole: string[] | null; known: string | null }
   | { method: 'change'; change: IChange }
   | { method: 'save' }
   | { method: 'open' }
@@ -69,7 +69,8 @@ export function parseRequest(data: unknown): Request | null {
   if (!isRecord(frame) || frame.type !== 'request' || !isRecord(frame.params)) {
     return null;
   }
-  const { path, change, cell, rev, source, messages, whole } = frame.params;
+  const { path, change, cell, rev, source, messages, whole, known } =
+    frame.params;
   const { id, method } = frame;
   if (
     typeof id !== 'string' ||
@@ -80,7 +81,13 @@ export function parseRequest(data: unknown): Request | null {
   }
   switch (method) {
     case 'read':
-      return { id, path, method, whole: (whole ?? null) as string[] | null };
+      return {
+        id,
+        path,
+        method,
+        whole: (whole ?? null) as string[] | null,
+        known: (known ?? null) as string | null
+      };
     case 'open':
     case 'save':
       return { id, path, method };

@@ -12,6 +12,7 @@ import { describeNotebook, isReadOnly, sharedNotebook } from './opened';
 import { outputsRev } from './revisions';
 import type { CellRunner } from './running';
 import { saveFile, saveShared } from './saving';
+import { Versions } from './versions';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 
@@ -79,7 +80,7 @@ export class Requests {
     }
     switch (request.method) {
       case 'read':
-        return this._read(request.path, panel, request.whole);
+        return this._read(request, panel);
       case 'change':
         return change(panel, request.change);
       case 'save':
@@ -99,13 +100,12 @@ export class Requests {
   }
 
   private _read(
-    path: string,
-    panel: NotebookPanel,
-    whole: string[] | null
+    { path, whole, known }: Request & { method: 'read' },
+    panel: NotebookPanel
   ): unknown {
     const notebook = sharedNotebook(panel.context);
     return {
-      ...(whole ? readPart(notebook, whole) : readAll(notebook)),
+      ...(whole ? readPart(notebook, whole, known) : readAll(notebook)),
       nbformat: notebook.nbformat,
       nbformat_minor: notebook.nbformat_minor,
       state: describeNotebook(path, panel)
@@ -133,12 +133,22 @@ function readAll(notebook: YNotebook): object {
 }
 
 /**
- * Some cells with all that is in them, and how their outputs are known again; the others lean.
+ * Some cells with all that is in them, and how their outputs are known again; the others lean, and
+ * only those that are others than in the version that the server knows.
  */
-function readPart(notebook: YNotebook, whole: string[]): object {
+function readPart(
+  notebook: YNotebook,
+  whole: string[],
+  known: string | null
+): object {
   const wanted = new Set(whole);
   const revs: Record<string, string> = {};
-  const cells = notebook.cells.map(cell => {
+  const versions = Versions.of(notebook);
+  const since = versions.since(known);
+  const told = notebook.cells.filter(
+    cell => !since || since.isOther(cell) || wanted.has(cell.id)
+  );
+  const cells = told.map(cell => {
     const content = cell.toJSON() as unknown as Record<string, unknown>;
     if (!wanted.has(cell.id)) {
       return lean(content);
@@ -149,7 +159,10 @@ function readPart(notebook: YNotebook, whole: string[]): object {
   return {
     cells,
     metadata: leanMetadata(notebook.metadata),
-    outputs_revs: revs
+    outputs_revs: revs,
+    version: versions.current,
+    ...(since && { since: known }),
+    ...(since?.order && { order: versions.ids })
   };
 }
 

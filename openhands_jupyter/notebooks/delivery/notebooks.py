@@ -12,7 +12,8 @@ from weakref import WeakValueDictionary
 from .disk import Contents, DiskDocument, Files
 from .document import Document, OpenNotebook
 from .room import RoomDocument, Rooms
-from .tabs import TabDocument, Tabs
+from .tab_document import TabDocument
+from .tabs import Tabs
 
 MOST_FOLDERS = 500
 MOST_FILES = 500

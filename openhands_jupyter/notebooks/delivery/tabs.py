@@ -1,9 +1,9 @@
-"""Notebooks that are open in a browser: the tabs that are connected, and what they are asked."""
+"""The browser tabs that are connected, and what they are asked."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -13,18 +13,8 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from ...errors import Conflict, OpenHandsError
-from ...events.codec import well_formed
-from ..addresses import with_ids
-from ..changes import Applied, Change, Mismatch
-from .document import (
-    Document,
-    OpenNotebook,
-    OutcomeUnknown,
-    Snapshot,
-    not_saved,
-    read_only,
-    snapshot,
-)
+from .document import OpenNotebook, OutcomeUnknown, not_saved, read_only
+from .live import LastRead, Live, last_read
 
 ANSWERS_WITHIN = 10.0
 """Seconds that a tab has for an answer."""
@@ -95,6 +85,7 @@ class Tab:
         self.id = id
         self.number = number
         self.notebooks: dict[str, OpenNotebook] = {}
+        self.last_reads: dict[str, LastRead] = {}
         self.opens = False
         self.send: Send | None = None
         self.requests: dict[str, _Request] = {}
@@ -159,6 +150,7 @@ class Tabs:
             case Announcement(notebooks=notebooks, opens=opens):
                 tab.opens = opens
                 tab.notebooks = {notebook.path: notebook for notebook in notebooks}
+                tab.last_reads = {p: r for p, r in tab.last_reads.items() if p in tab.notebooks}
                 tab.settled.set()
             case Part(id=id, text=text) if request := tab.requests.get(id):
                 request.parts.append(text)
@@ -214,10 +206,38 @@ class Tabs:
         OutcomeUnknown
             When no answer came.
         """
-        tabs = self._with(path)
-        if not tabs:
-            raise _closed(path)
-        return await self._ask(tabs[-1], path, method, within, **params)
+        return await self._ask(self._to_ask(path), path, method, within, **params)
+
+    async def read(self, path: str, whole: list[str] | None) -> Live:
+        """Read a notebook as the tab has it that would be asked, see `request` for its errors.
+
+        The tab sends only what is another since it was read last, as far as it can tell.
+
+        Parameters
+        ----------
+        path
+            Which notebook.
+        whole
+            As for `Document.read`.
+
+        Returns
+        -------
+        Live
+            All cells, each as the tab has it.
+        """
+        tab = self._to_ask(path)
+        known = None if whole is None else tab.last_reads.get(path)
+        result = await self._ask(
+            tab, path, "read", whole=whole, known=known.version if known else None
+        )
+        live = msgspec.json.decode(result, type=Live)
+        if known and live.since == known.version:
+            live = msgspec.structs.replace(live, cells=known.with_changes(live))
+        if whole is not None and path in tab.notebooks:
+            tab.last_reads.pop(path, None)
+            if read := last_read(live, whole):
+                tab.last_reads[path] = read
+        return live
 
     async def show(self, path: str) -> None:
         """Have a JupyterLab open a notebook, behind what its person looks at, without a kernel.
@@ -267,6 +287,11 @@ class Tabs:
                 tab.forgetting.cancel()
             self._forget(tab)
 
+    def _to_ask(self, path: str) -> Tab:
+        if tabs := self._with(path):
+            return tabs[-1]
+        raise _closed(path)
+
     def _with(self, path: str) -> list[Tab]:
         """The connected tabs with a notebook, the one to ask last."""
         tabs = [tab for tab in self._tabs.values() if tab.send and path in tab.notebooks]
@@ -279,98 +304,6 @@ class Tabs:
         for request in tab.requests.values():
             if not request.answer.done():
                 request.answer.set_exception(_Gone())
-
-
-class TabDocument(Document):
-    """A notebook as a browser tab has it, with what is not saved.
-
-    Parameters
-    ----------
-    path
-        As the contents API has it.
-    tabs
-        The tabs.
-    lock
-        Held while it is changed, by whoever in this server changes it.
-    """
-
-    delivery = "tab"
-
-    def __init__(self, path: str, tabs: Tabs, lock: asyncio.Lock) -> None:
-        super().__init__(path)
-        self._tabs = tabs
-        self._lock = lock
-
-    async def read(self, whole: Collection[str] | None = None) -> Snapshot:
-        """The notebook as the tab has it."""
-        wanted = None if whole is None else list(whole)
-        try:
-            result = await self._tabs.request(self.path, "read", whole=wanted)
-        except OutcomeUnknown:
-            raise Conflict(
-                "tab_does_not_answer",
-                f"The browser tab with {self.path} does not answer.",
-                "Look whether it still works, and try again.",
-            ) from None
-        live = msgspec.json.decode(result, type=_Live)
-        notebook = {
-            "metadata": live.metadata,
-            "nbformat": live.nbformat,
-            "nbformat_minor": live.nbformat_minor,
-        }
-        cells = with_ids(live.cells)
-        read = snapshot(self.delivery, notebook, cells, live.state, whole)
-        return msgspec.structs.replace(read, outputs_revs=live.outputs_revs)
-
-    async def _change(self, change: Change) -> Applied | Mismatch:
-        async with self._lock:
-            result = await self._tabs.request(self.path, "change", change=change)
-        return msgspec.json.decode(result, type=Applied | Mismatch)
-
-    async def save(self) -> None:
-        """Have the tab save it."""
-        async with self._lock:
-            await self._tabs.request(self.path, "save", SAVES_WITHIN)
-
-    async def run(self, cell: str, rev: str, source: str) -> Started | Mismatch:
-        """Have the tab begin to run a cell, if it has this revision and this source.
-
-        Raises
-        ------
-        Conflict
-            When the tab has no kernel for it, or does not have it open any more.
-        OutcomeUnknown
-            When it was sent, and the answer was lost.
-        """
-        async with self._lock:
-            # Half a surrogate pair could not be sent; the tab compares without it too.
-            result = await self._tabs.request(
-                self.path, "run", cell=cell, rev=rev, source=well_formed(source)
-            )
-        return msgspec.json.decode(result, type=Started | Mismatch)
-
-    async def landed(self, messages: list[str]) -> list[str]:
-        """The messages of whose cells the tab has all outputs."""
-        result = await self._tabs.request(self.path, "landed", messages=messages)
-        return msgspec.json.decode(result, type=list[str])
-
-
-class Started(msgspec.Struct, frozen=True, tag="started"):
-    """A cell that a tab has given to a kernel, by a message with this id."""
-
-    message: str
-    kernel: str
-
-
-class _Live(msgspec.Struct, frozen=True):
-    """A notebook as a tab tells it."""
-
-    cells: list[dict[str, Any]]
-    metadata: dict[str, Any]
-    nbformat: int
-    nbformat_minor: int
-    state: OpenNotebook
-    outputs_revs: dict[str, str] = {}
 
 
 class _Refused(Exception):

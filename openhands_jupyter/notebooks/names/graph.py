@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ..cells import Cell, source_of
-from .cell_names import digest, is_built_in, names_in
+from .cell_names import is_built_in, names_in
 from .name_reader import CellNames
 
 
@@ -86,8 +86,8 @@ class NameGraph:
         self._defined_first: dict[str, str] = {}
         for cell in self._cells:
             self.names[cell["id"]], self._code[cell["id"]] = names_in(source_of(cell))
+        self._needed = {id: names.uses | names.uses_later for id, names in self.names.items()}
         self._link()
-        self._states = self._all_states()
 
     def stale_since(self, before: NameGraph) -> list[Stale]:
         """Which cells an edit makes stale, in order.
@@ -100,18 +100,13 @@ class NameGraph:
         before
             The graph of the notebook as it was.
         """
-        stale = []
-        for id, state in self._states.items():
-            if before._states.get(id) == state:
-                continue
-            names = sorted(
-                name
-                for name in self._needed(id)
-                if self._state_of(id, name) != before._state_of(id, name)
-            )
-            edited = before._code.get(id) != self._code[id]
-            stale.append(Stale(id=id, edited=edited, names=names))
-        return stale
+        stale: dict[str, Stale] = {}
+        for id, code in self._code.items():
+            edited = before._code.get(id) != code
+            names = [n for n in self._needed[id] if self._is_another(n, id, before, stale)]
+            if edited or names:
+                stale[id] = Stale(id=id, edited=edited, names=sorted(names))
+        return list(stale.values())
 
     def stale_by_runs(self) -> list[Stale]:
         """Which cells have results that are older than those of cells that they depend on.
@@ -151,39 +146,32 @@ class NameGraph:
 
     def uses(self, id: str) -> list[str]:
         """The names that a cell takes from outside of it, without Python's own."""
-        names = self.names[id].uses | self.names[id].uses_later
-        return sorted(n for n in names if n in self._defined_first or not is_built_in(n))
+        return sorted(n for n in self._needed[id] if n in self._defined_first or not is_built_in(n))
 
     def _link(self) -> None:
         latest: dict[str, str] = {}
         modules = {name for names in self.names.values() for name in names.modules}
         for id, names in self.names.items():
-            needed = names.uses | names.uses_later
+            needed = self._needed[id]
             self.sources[id] = {name: latest[name] for name in needed if name in latest}
             for name in names.defines | (names.changes - modules):
                 latest[name] = id
             for name in names.defines:
                 self._defined_first.setdefault(name, id)
 
-    def _all_states(self) -> dict[str, str]:
-        """Of each cell: a digest of its code and of the states that its names come from."""
-        states: dict[str, str] = {}
-        self._states = states
-        for id in self.names:
-            parts = [f"{name}={self._state_of(id, name)}" for name in sorted(self._needed(id))]
-            states[id] = digest("\n".join([self._code[id], *parts]))
-        return states
-
-    def _needed(self, id: str) -> frozenset[str]:
-        return self.names[id].uses | self.names[id].uses_later
-
-    def _state_of(self, id: str, name: str) -> str:
-        """The state of the cell above that a name comes from, or the code of one further down."""
-        source = self.sources.get(id, {}).get(name)
+    def _is_another(self, name: str, id: str, before: NameGraph, stale: Collection[str]) -> bool:
+        """Whether a cell gets a name from another cell than before, or from one that is stale."""
+        source = self.sources[id].get(name)
+        if source != before.sources.get(id, {}).get(name):
+            return True
         if source is not None:
-            return f"{source}:{self._states[source]}"
+            return source in stale
+        return self._given_below(name, id) != before._given_below(name, id)
+
+    def _given_below(self, name: str, id: str) -> tuple[str, str] | None:
+        """The cell from further down that a name may come from, and its code."""
         later = self._defined_first.get(name)
-        return f"{later}:{self._code[later]}" if later is not None and later != id else ""
+        return None if later is None or later == id else (later, self._code[later])
 
 
 def out_of_order(cells: Sequence[Cell]) -> list[OutOfOrder]:

@@ -17,7 +17,8 @@ from ..cells import Cell, source_of
 from ..changes import CellMismatch, Mismatch
 from ..delivery.document import Document, OutcomeUnknown, Snapshot, read_only
 from ..delivery.notebooks import Notebooks
-from ..delivery.tabs import TabDocument, no_kernel
+from ..delivery.tab_document import TabDocument
+from ..delivery.tabs import no_kernel
 from ..revisions import cell_rev
 from .kernels import Attachment, KernelDied, Kernels
 from .listening import Execution, Listener

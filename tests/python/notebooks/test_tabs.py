@@ -18,6 +18,7 @@ from openhands_jupyter.errors import Conflict, OpenHandsError
 from openhands_jupyter.notebooks.changes import Applied, Change, Mismatch, SetCell
 from openhands_jupyter.notebooks.delivery.document import OutcomeUnknown
 from openhands_jupyter.notebooks.delivery.notebooks import Notebooks
+from openhands_jupyter.notebooks.revisions import notebook_rev
 
 PATH = "notebook.ipynb"
 CHANGE = Change(steps=[SetCell(id="first-cell", rev=rev(FIRST), source="changed")])
@@ -197,6 +198,40 @@ async def test_a_large_notebook_comes_in_parts(connect: Connect, notebooks: Note
     found = await reading
     assert found.cells == cells
     assert found.state.dirty
+
+
+async def test_a_tab_sends_only_what_is_another_since_it_was_read_last(
+    connect: Connect, notebooks: Notebooks
+) -> None:
+    client = await opened(connect, notebooks)
+    cells = USUAL["cells"]
+
+    async def read(known: str | None, **answer: Any) -> list[str]:
+        reading = asyncio.create_task((await notebooks.open(PATH)).read(["first-cell"]))
+        request = await client.request()
+        assert request["params"]["known"] == known
+        client.send(
+            type="answer", id=request["id"], result={**USUAL, "state": {"path": PATH}, **answer}
+        )
+        found = await reading
+        assert found.nb_rev == notebook_rev(found.cells)
+        return [cell["source"] for cell in found.cells]
+
+    sources = [cell["source"] for cell in cells]
+    assert await read(None, version="a:1") == sources
+    other = {**cells[2], "source": "other"}
+    sources[2] = "other"
+    assert await read("a:1", version="a:2", since="a:1", cells=[cells[0], other]) == sources
+    order = ["third-cell", "first-cell"]
+    found = await read("a:2", version="a:3", since="a:2", cells=[cells[0]], order=order)
+    assert found == ["other", cells[0]["source"]]
+    # A page that was loaded anew knows of nothing, and what it cannot tell is not kept.
+    assert await read("a:3") == [cell["source"] for cell in cells]
+    assert await read(None, version="b:1") == [cell["source"] for cell in cells]
+    client.announce()
+    client.announce(PATH)
+    await client.pinged()
+    assert await read(None, version="b:2") == [cell["source"] for cell in cells]
 
 
 async def test_a_request_is_sent_again_to_a_tab_that_comes_back(

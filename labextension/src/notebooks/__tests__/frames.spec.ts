@@ -13,7 +13,12 @@ describe('parseRequest', () => {
         })
       );
     const request = { id: 'a', path: 'n.ipynb' };
-    expect(ask('read')).toEqual({ ...request, method: 'read', whole: null });
+    expect(ask('read')).toEqual({
+      ...request,
+      method: 'read',
+      whole: null,
+      known: null
+    });
     expect(ask('save')).toEqual({ ...request, method: 'save' });
     expect(ask('open')).toEqual({ ...request, method: 'open' });
     expect(ask('change')).toEqual({ ...request, method: 'change', change });
