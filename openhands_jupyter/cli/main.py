@@ -13,7 +13,7 @@ from .._version import __version__
 from ..config import Config
 from ..errors import OpenHandsError
 from ..events import Mode
-from . import check, history, sandbox
+from . import check, evaluate, history, sandbox
 from .run import EXIT_ERROR, TaskRun
 from .terminal import Terminal
 
@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     options = _parser().parse_args(arguments)
     terminal = Terminal(sys.stdin, sys.stdout)
     try:
+        if options.command == "eval":
+            sys.exit(asyncio.run(evaluate.run(options, terminal)))
         config = _config(options)
         for warning in config.warnings:
             print(f"jupyter openhands: {warning}", file=sys.stderr)
@@ -77,4 +79,5 @@ def _parser() -> argparse.ArgumentParser:
     history.add_parsers(commands)
     sandbox.add_parser(commands)
     check.add_parser(commands)
+    evaluate.add_parser(commands)
     return parser
