@@ -14,6 +14,7 @@ import msgspec
 from ..events import Action, State
 from ..events.blobs import BlobStore
 from ..llm.base import Delta, LanguageModel, Message, Response, Tool
+from .condensers.settings import DEFAULT, CondenserSettings
 from .toolbox import ToolSource
 
 
@@ -36,6 +37,8 @@ class Agent(ABC):
         What the events refer to, such as images; None where nothing is kept.
     tool_sources
         Where its tools come from, beside those that its class has.
+    condenser
+        How a long session is made to fit the model's window.
 
     Attributes
     ----------
@@ -57,11 +60,13 @@ class Agent(ABC):
         on_response: Callable[[Response, float, str], None] = lambda *told: None,
         blobs: BlobStore | None = None,
         tool_sources: Sequence[ToolSource] = (),
+        condenser: CondenserSettings = DEFAULT,
     ) -> None:
         self.llm = llm
         self.workspace = workspace
         self.blobs = blobs
         self.tool_sources = tool_sources
+        self.condenser = condenser
         self._on_delta = on_delta
         self._on_response = on_response
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, Protocol
 
@@ -83,7 +84,10 @@ class Toolbox:
             action = source.parse(name, arguments)
             if action is not None:
                 return action
-        raise ValueError(f"There is no tool {name!r}. The tools are: {', '.join(self.names())}.")
+        names = self.names()
+        close = get_close_matches(name, names, n=1, cutoff=0.75)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"There is no tool {name!r}.{hint} The tools are: {', '.join(names)}.")
 
 
 @cache

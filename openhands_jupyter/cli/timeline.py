@@ -18,6 +18,7 @@ from ..events import (
     CheckpointObservation,
     CmdOutputObservation,
     CmdRunAction,
+    CondensationAction,
     ConfirmationAction,
     ErrorObservation,
     Event,
@@ -66,6 +67,7 @@ from ..events import (
     NotebookSearchAction,
     NotebookUndoAction,
     Output,
+    QuarantineAction,
     RejectAction,
     ReplayObservation,
     SandboxReleasedObservation,
@@ -275,7 +277,25 @@ class Timeline:
 
     @_show.register
     def _(self, event: InvalidToolCallAction) -> None:
-        self._head(event, f"Called a tool wrongly: {event.message}", "dim")
+        self._head(event, f"The model has to mend its reply: {event.message}", "dim")
+
+    @_show.register
+    def _(self, event: CondensationAction) -> None:
+        what = "summed up" if event.condenser == "llm" else "left out"
+        told = (
+            f"Older steps are {what} for the model from here on: "
+            f"about {event.tokens_before:,} tokens became {event.tokens_after:,}"
+        )
+        self._head(event, told, "dim")
+        if event.summary:
+            self._block("", event.summary, "dim")
+
+    @_show.register
+    def _(self, event: QuarantineAction) -> None:
+        what = "images of " if event.only_images else ""
+        items = ", ".join(map(str, event.items))
+        self._head(event, f"Kept from the model, which refused it: {what}{items}", "yellow")
+        self._block("", event.message, "dim")
 
     @_show.register
     def _(self, event: TaskTrackingAction) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_origin, get_type_hin
 import msgspec
 from msgspec import Meta
 
-from ..events import Mode
+from ..events import CondenserName, Mode
 from ..events.state import DEFAULT_AGENT, DEFAULT_STEP_LIMIT
 from ..hosts import Preset, Rule
 from ..llm.base import Vision
@@ -50,6 +50,9 @@ HttpProxy = Annotated[str, Meta(max_length=2000, pattern=r"^http://[^\s/]+/?$")]
 Rules = Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=1000)]
 FilePath = Annotated[str, Meta(max_length=4096)]
 CheckpointLimit = Annotated[float, Meta(ge=0.01, le=100_000)]
+Count = Annotated[int, Meta(ge=0, le=100_000)]
+Tokens = Annotated[int, Meta(ge=1_000, le=100_000_000)]
+EventLength = Annotated[int, Meta(ge=100, le=1_000_000)]
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]
 
 
@@ -92,6 +95,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     checkpoints: bool = True
     checkpoint_limit: CheckpointLimit = 2.0
     checkpoint_exclude: list[Pattern] = []
+    condenser: CondenserName = "pipeline"
+    condenser_attention_window: Count = 10
+    condenser_keep_first: Count = 1
+    condenser_max_tokens: Tokens | None = None
+    condenser_max_event_length: EventLength = 10_000
 
 
 class FileKey(NamedTuple):
@@ -111,6 +119,11 @@ class FileKey(NamedTuple):
 
 
 FILE_KEYS = {
+    FileKey("condenser", "type"): "condenser",
+    FileKey("condenser", "attention_window"): "condenser_attention_window",
+    FileKey("condenser", "keep_first"): "condenser_keep_first",
+    FileKey("condenser", "max_tokens"): "condenser_max_tokens",
+    FileKey("condenser", "max_event_length"): "condenser_max_event_length",
     FileKey("core", "default_agent"): "agent",
     FileKey("core", "max_iterations"): "step_limit",
     FileKey("llm", "model"): "model",

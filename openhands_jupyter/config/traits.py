@@ -120,6 +120,17 @@ DESCRIPTIONS = {
         "Names and paths that are no part of checkpoints, besides the usual caches, such as "
         '``["data", "models/*.bin"]``.'
     ),
+    "condenser": (
+        "How a long session is made to fit the model's window: ``pipeline`` (old results go, then "
+        "older steps are summed up), ``llm`` (summed up at once), ``observation_masking``, "
+        "``conversation_window`` (older steps go), ``noop`` (not at all)."
+    ),
+    "condenser_attention_window": "How many of the newest results always stay.",
+    "condenser_keep_first": "How many messages and steps at the beginning always stay.",
+    "condenser_max_tokens": (
+        "Tokens of a prompt that is condensed. By default four fifths of the model's window."
+    ),
+    "condenser_max_event_length": "Characters of one result that a summary is made from.",
 }
 
 _KINDS: dict[type, type[TraitType[Any, Any]]] = {

@@ -68,6 +68,7 @@ from .ledger import Ledger
 from .live import LiveItem, LiveText
 from .masking import Masker
 from .mcp import MCPAction, MCPObservation
+from .memory import CondensationAction, CondensationReason, CondenserName, QuarantineAction
 from .notebook_runs import (
     AwaitRunAction,
     CellResult,
@@ -149,6 +150,9 @@ __all__ = [
     "CmdOutputObservation",
     "CmdRunAction",
     "Command",
+    "CondensationAction",
+    "CondensationReason",
+    "CondenserName",
     "ConfirmationAction",
     "Decision",
     "Delivery",
@@ -224,6 +228,7 @@ __all__ = [
     "Observation",
     "OpaqueEvent",
     "Output",
+    "QuarantineAction",
     "ReadCell",
     "RejectAction",
     "ReplayObservation",

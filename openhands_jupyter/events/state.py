@@ -20,6 +20,7 @@ from .actions import (
 )
 from .event import Action, Event, Observation
 from .ledger import Ledger
+from .memory import CondensationAction, QuarantineAction
 from .notebook_runs import DryRunAction
 from .observations import (
     AgentState,
@@ -208,8 +209,12 @@ class State:
                 self.has_system_message = True
 
     def _count_step(self, event: Action) -> None:
+        if isinstance(event, CondensationAction):
+            return
         seen = event.cause if event.cause is not None else self.last_id
         self.queued = [id for id in self.queued if id > seen]
+        if isinstance(event, QuarantineAction):
+            return
         response_id = event.llm.response_id if event.llm else ""
         if response_id and response_id == self.last_response_id:
             return

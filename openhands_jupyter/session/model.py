@@ -1,9 +1,11 @@
-"""The language model of one session."""
+"""The language model of one session, and how its agent goes on with it when it becomes long."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..agents.condensers import CondenserSettings
+from ..config import Settings
 from ..events import State
 from ..llm.base import Delta, LanguageModel, Message, Response, Tool
 
@@ -32,3 +34,14 @@ class SessionModel:
         on_delta: Callable[[Delta], None],
     ) -> Response:
         return await self._resolve(self.name).complete(messages, tools, on_delta)
+
+
+def condenser_settings(settings: Settings) -> CondenserSettings:
+    """What is configured about condensers."""
+    return CondenserSettings(
+        type=settings.condenser,
+        attention_window=settings.condenser_attention_window,
+        keep_first=settings.condenser_keep_first,
+        max_tokens=settings.condenser_max_tokens,
+        max_event_length=settings.condenser_max_event_length,
+    )

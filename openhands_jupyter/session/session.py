@@ -48,7 +48,7 @@ from .dry_runs import dry_run_of
 from .files import SessionFiles, make_checkpointing
 from .info import SessionInfo, write_info
 from .kernel_executor import kernel_executor
-from .model import SessionModel
+from .model import SessionModel, condenser_settings
 from .network import SessionNetwork
 from .notebook_actions import NotebookActions
 from .notebook_places import NotebookPlaces
@@ -110,6 +110,7 @@ class Session:
         self._secrets = config.secrets
         workspace = self._workspace = Path(info.workspace)
         settings = config.settings
+        self._condenser = condenser_settings(settings)
         self.network = SessionNetwork(stream, state, settings, config.locked, self._announce)
         self._kernel_host = make_host(info.id, self._announce) if make_host else None
         self._name_kernel()
@@ -165,6 +166,7 @@ class Session:
             on_delta=asking.on_delta,
             on_response=asking.on_response,
             blobs=self.stream.blobs,
+            condenser=self._condenser,
         )
 
     @property

@@ -41,7 +41,9 @@ export type Action =
   | AwaitRunAction
   | StopRunAction
   | DryRunAction
-  | MCPAction;
+  | MCPAction
+  | CondensationAction
+  | QuarantineAction;
 export type Observation =
   | CmdOutputObservation
   | IPythonOutputObservation
@@ -1429,6 +1431,76 @@ export interface MCPAction {
   where?: string;
   claims?: ('destructive' | 'idempotent' | 'open_world' | 'read_only')[];
   trusted?: boolean;
+}
+/**
+ * From here on the model is shown less of what came before, so that it fits its window.
+ *
+ * Attributes
+ * ----------
+ * condenser
+ *     Which one did it.
+ * reason
+ *     ``tokens`` when the prompt was about to fill the model's window, ``overflow`` when the
+ *     provider refused it as too long.
+ * masked
+ *     Ids of actions whose results are no longer told, and of messages that are told shortened.
+ * forgotten_start, forgotten_end
+ *     Ids of the first and the last event that are left out, both included; what began within
+ *     them is left out whole. None where nothing is.
+ * summary
+ *     What stands in the place of these.
+ * quoted
+ *     Ids of messages of the person among them that stay told, shortened.
+ * tokens_before, tokens_after
+ *     Estimated length of the whole prompt.
+ */
+export interface CondensationAction {
+  type: 'CondensationAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  condenser: string;
+  reason: 'overflow' | 'tokens';
+  masked?: number[];
+  forgotten_start?: number | null;
+  forgotten_end?: number | null;
+  summary?: string;
+  quoted?: number[];
+  tokens_before?: number;
+  tokens_after?: number;
+}
+/**
+ * From here on a placeholder stands in the prompt for what a provider does not accept.
+ *
+ * Attributes
+ * ----------
+ * items
+ *     Ids of the actions, with their results, and of the messages that it is about.
+ * message
+ *     What the provider said.
+ * only_images
+ *     Whether their texts stay, and only the images among the results go.
+ */
+export interface QuarantineAction {
+  type: 'QuarantineAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  items: number[];
+  only_images?: boolean;
+  message?: string;
 }
 /**
  * What a shell command printed and how it ended.

@@ -131,6 +131,8 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   FinishAction: true,
   RejectAction: true,
   InvalidToolCallAction: true,
+  CondensationAction: true,
+  QuarantineAction: true,
   ConfirmationAction: true,
   UndoAction: true,
   DryRunAction: true,

@@ -4,6 +4,7 @@ import type {
   AwaitRunAction,
   CmdOutputObservation,
   CmdRunAction,
+  CondensationAction,
   ConfirmationAction,
   ErrorObservation,
   FileEditAction,
@@ -47,6 +48,7 @@ import type {
   PlannedRun,
   ChangeSettingsAction,
   ReplayObservation,
+  QuarantineAction,
   RewindAction,
   StopRunAction,
   Task,
@@ -261,6 +263,22 @@ export interface INoCheckpointItem extends IItemBase {
   hint: string;
 }
 
+/**
+ * From here on the model is shown less of what came before.
+ */
+export interface ICondensationItem extends IItemBase {
+  kind: 'condensation';
+  condensation: CondensationAction;
+}
+
+/**
+ * From here on the model is not shown what its provider refused.
+ */
+export interface IQuarantineItem extends IItemBase {
+  kind: 'quarantine';
+  quarantine: QuarantineAction;
+}
+
 export interface IUnknownItem extends IItemBase {
   kind: 'unknown';
   event: IUnknownEvent;
@@ -287,4 +305,6 @@ export type TimelineItem =
   | ITurnItem
   | IRestoreItem
   | INoCheckpointItem
+  | ICondensationItem
+  | IQuarantineItem
   | IUnknownItem;

@@ -228,6 +228,10 @@ export class Timeline {
         };
       case 'InvalidToolCallAction':
         return { ...base, kind: 'invalid_call', message: event.message };
+      case 'CondensationAction':
+        return { ...base, kind: 'condensation', condensation: event };
+      case 'QuarantineAction':
+        return { ...base, kind: 'quarantine', quarantine: event };
       case 'ChangeSettingsAction':
         // What a session starts with is no change.
         return this._items.length > 0

@@ -34,6 +34,7 @@ import { Code } from './code';
 import { SentContext } from './context';
 import { DryRun } from './dryrun';
 import { Fold } from './fold';
+import { Condensation, Quarantine } from './memory';
 import { Markdown } from './mime';
 import { Refused } from './network';
 import { Tasks } from './plan';
@@ -156,12 +157,16 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
     case 'invalid_call':
       return (
         <Fold
-          summary={trans.__('The model made a call that does not fit')}
+          summary={trans.__('The model was asked to mend its reply')}
           className="jp-mod-note"
         >
           <p className="jp-OpenHands-quiet">{item.message}</p>
         </Fold>
       );
+    case 'condensation':
+      return <Condensation event={item.condensation} />;
+    case 'quarantine':
+      return <Quarantine event={item.quarantine} />;
     case 'unknown':
       return (
         <Fold

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from openhands_jupyter.agents.codeact import actions_of
+from openhands_jupyter.agents.conversation import actions_of
 from openhands_jupyter.agents.toolbox import Toolbox
 from openhands_jupyter.agents.tools import ReadFile, Think
 from openhands_jupyter.events import Action, CmdRunAction, FileReadAction

@@ -65,6 +65,11 @@ async def test_settings_tell_their_origin(api: Any) -> None:
         "checkpoints": (True, "default"),
         "checkpoint_limit": (2.0, "default"),
         "checkpoint_exclude": ([], "default"),
+        "condenser": ("pipeline", "default"),
+        "condenser_attention_window": (10, "default"),
+        "condenser_keep_first": (1, "default"),
+        "condenser_max_tokens": (None, "default"),
+        "condenser_max_event_length": (10_000, "default"),
     }
     assert (body["secrets"], body["warnings"]) == ([], [])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain
 
 from model_server.script import call, empty, hang, malformed, status, text, together
 from session_tools import SECRET, events, until
@@ -12,11 +13,13 @@ from openhands_jupyter.events import (
     AgentMessageAction,
     CmdOutputObservation,
     CmdRunAction,
+    CondensationAction,
     FileWriteAction,
     FileWriteObservation,
     FinishAction,
     InvalidToolCallAction,
     ModelUsageObservation,
+    QuarantineAction,
     UserMessageAction,
 )
 
@@ -131,19 +134,19 @@ async def test_an_answer_in_words_waits_for_the_person(manager, model_server):
 
 
 FAULTS = {
-    "model_auth": status(401),
-    "model_not_found": status(404),
-    "model_error": status(500),
-    "model_rate_limited": status(429, retry_after="700"),
-    "model_empty": empty(),
-    "model_cut_off": call("execute_bash", command="x" * 400).cut(after=2),
+    "model_auth": [status(401)],
+    "model_not_found": [status(404)],
+    "model_error": [status(500)],
+    "model_rate_limited": [status(429, retry_after="700")],
+    "model_empty": [empty()] * 3,
+    "model_cut_off": [call("execute_bash", command="x" * 400).cut(after=2)] * 3,
 }
 
 
 async def test_a_failing_model_is_an_error_that_says_what_to_do_and_can_be_retried(
     manager, model_server
 ):
-    model_server.play(*FAULTS.values(), call("finish", message="now it works"))
+    model_server.play(*chain(*FAULTS.values()), call("finish", message="now it works"))
     async with manager() as sessions:
         session = await sessions.create()
         after = session.send_message("go")
@@ -155,6 +158,43 @@ async def test_a_failing_model_is_an_error_that_says_what_to_do_and_can_be_retri
             assert SECRET not in failed.reason + failed.hint
             after = session.command("run")
         await until(session, "finished")
+
+
+async def test_what_is_refused_or_too_long_is_left_out_and_stays_so_after_a_restart(
+    manager, model_server
+):
+    model_server.play(
+        call("execute_bash", command="seq 1 9000"),
+        status(400, "Invalid 'messages[3].content': contains what is not allowed."),
+        call("execute_bash", command="seq 2 9001"),
+        call("execute_bash", command="echo three"),
+        status(400, "This model's maximum context length is 4097 tokens."),
+        text("Notes: the numbers up to 9001 were printed."),
+        text("All done."),
+        text("Still here."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        message = session.send_message("Count")
+        await until(session, "awaiting_user_input", after=message)
+        (quarantine,) = events(session, QuarantineAction)
+        (condensation,) = events(session, CondensationAction)
+        first, *_ = events(session, CmdRunAction)
+        assert quarantine.items == [first.id]
+        assert "messages[3]" in quarantine.message
+        assert (condensation.condenser, condensation.reason) == ("llm", "overflow")
+        assert "the numbers up to 9001" in condensation.summary
+        assert session.info().steps == 4
+        callers = [usage.caller for usage in events(session, ModelUsageObservation)]
+        assert callers == ["agent"] * 3 + ["condenser", "agent"]
+        id = session.id
+    async with manager() as sessions:
+        session = await sessions.open(id)
+        message = session.send_message("And now?")
+        await until(session, "awaiting_user_input", after=message)
+    before, after = (request.body["messages"] for request in model_server.requests[-2:])
+    assert [m["role"] for m in before[1:]] == ["user", "user", "assistant", "tool"]
+    assert after[1 : len(before)] == before[1:]
 
 
 async def test_a_server_that_repeats_its_response_ids_does_not_confuse(manager, model_server):
