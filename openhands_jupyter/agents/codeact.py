@@ -13,9 +13,11 @@ from ..events import (
     Action,
     ErrorObservation,
     Event,
+    LimitWarningObservation,
     NetworkAccessAction,
     NetworkRefusedObservation,
     State,
+    StuckObservation,
     UserRejectObservation,
 )
 from .base import Agent
@@ -73,12 +75,17 @@ class CodeActAgent(Agent):
         match next(filter(_is_of_agent, reversed(state.history)), None):
             case UserRejectObservation() | ErrorObservation(code="interrupted" | "stopped"):
                 return True
+            case StuckObservation():
+                return True
         return bool(state.queued)
 
 
 def _is_of_agent(event: Event) -> bool:
     """Whether this is about what the agent did, and not about what its sandbox may reach."""
-    return not isinstance(event, NetworkAccessAction | NetworkRefusedObservation)
+    return not isinstance(
+        event,
+        LimitWarningObservation | NetworkAccessAction | NetworkRefusedObservation,
+    )
 
 
 @cache

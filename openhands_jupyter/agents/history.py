@@ -16,11 +16,13 @@ from ..events import (
     FilesRestoredObservation,
     FinishAction,
     InvalidToolCallAction,
+    LimitWarningObservation,
     NetworkAccessAction,
     NetworkRefusedObservation,
     QuarantineAction,
     ReplayObservation,
     RewindAction,
+    StuckObservation,
     TaskTrackingAction,
     UndoAction,
     UserMessageAction,
@@ -33,6 +35,7 @@ from .images import PromptImage, Urls, images_of
 from .restored import note_of_replay, note_of_restore
 from .results import LIMIT, access_changed, refusal, result
 from .tools import arguments_of
+from .warnings import note_of_limit, note_of_loop
 
 __all__ = ["UNANSWERED", "PromptHistory"]
 
@@ -177,6 +180,10 @@ class PromptHistory:
             self._add_note(event.id, note_of_restore(self._restores, event, self._call_from))
         elif isinstance(event, ReplayObservation):
             self._add_note(event.id, note_of_replay(event))
+        elif isinstance(event, LimitWarningObservation):
+            self._add_note(event.id, note_of_limit(event))
+        elif isinstance(event, StuckObservation):
+            self._add_note(event.id, note_of_loop(event))
         elif isinstance(event, Action) and event.source == "user":
             pass  # An earlier cell of the agent's own, run again.
         elif isinstance(event, Action):

@@ -8,6 +8,7 @@ from functools import singledispatchmethod
 import msgspec
 
 from ..agents.results import access_changed, refusal, text_of
+from ..agents.warnings import seen_in_loop, used_of_limit
 from ..events import (
     Action,
     AgentMessageAction,
@@ -47,6 +48,7 @@ from ..events import (
     KernelLookAction,
     KernelObservation,
     LeftCell,
+    LimitWarningObservation,
     MCPAction,
     MCPObservation,
     NetworkAccessAction,
@@ -72,6 +74,7 @@ from ..events import (
     ReplayObservation,
     SandboxReleasedObservation,
     StopRunAction,
+    StuckObservation,
     TaskTrackingAction,
     UserMessageAction,
     UserRejectObservation,
@@ -350,6 +353,15 @@ class Timeline:
     def _(self, event: ReplayObservation) -> None:
         colour = "green" if event.done == event.cells else "yellow"
         self._head(event, f"Ran {event.done} of {event.cells} cells again. {event.reason}", colour)
+
+    @_show.register
+    def _(self, event: LimitWarningObservation) -> None:
+        self._head(event, f"The session has used {used_of_limit(event)}.", "yellow")
+
+    @_show.register
+    def _(self, event: StuckObservation) -> None:
+        done = "The agent was stopped" if event.stopped else "The agent was told that it is stuck"
+        self._head(event, f"{done}: {seen_in_loop(event)}.", "yellow")
 
     @_show.register
     def _(self, event: NoCheckpointObservation) -> None:

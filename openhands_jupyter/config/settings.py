@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from ..events import CondenserName, Mode
-from ..events.state import DEFAULT_AGENT, DEFAULT_STEP_LIMIT
+from ..events.limits import DEFAULT_STEP_LIMIT
+from ..events.state import DEFAULT_AGENT
 from ..hosts import Preset, Rule
 from ..llm.base import Vision
 
@@ -27,6 +28,9 @@ AgentName = Annotated[
 """Of an agent that is known, or an import path, such as ``package.module:Class``."""
 BaseUrl = Annotated[str, Meta(max_length=2000, pattern=r"^https?://[^\s]+$")]
 StepLimit = Annotated[int, Meta(ge=1, le=100_000)]
+CostLimit = Annotated[float, Meta(ge=0, le=1_000_000)]
+TokenLimit = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
+TimeLimit = Annotated[float, Meta(ge=0, le=1_000_000)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]
 ImageName = Annotated[
     str, Meta(max_length=300, pattern=r"^(?!.*(\.\.|//|/\.))[A-Za-z0-9][A-Za-z0-9._:/@-]*$")
@@ -66,6 +70,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agent: AgentName = DEFAULT_AGENT
     isolation: Isolation = "auto"
     step_limit: StepLimit = DEFAULT_STEP_LIMIT
+    cost_limit: CostLimit = 0.0
+    token_limit: TokenLimit = 0
+    time_limit: TimeLimit = 0.0
+    stuck_detection: bool = True
     timeout: Timeout = 120.0
     docker_image: ImageName | None = None
     gateway_url: GatewayUrl | None = None
@@ -124,8 +132,12 @@ FILE_KEYS = {
     FileKey("condenser", "keep_first"): "condenser_keep_first",
     FileKey("condenser", "max_tokens"): "condenser_max_tokens",
     FileKey("condenser", "max_event_length"): "condenser_max_event_length",
+    FileKey("agent", "stuck_detection"): "stuck_detection",
     FileKey("core", "default_agent"): "agent",
+    FileKey("core", "max_budget_per_task"): "cost_limit",
     FileKey("core", "max_iterations"): "step_limit",
+    FileKey("core", "max_minutes_per_task"): "time_limit",
+    FileKey("core", "max_tokens_per_task"): "token_limit",
     FileKey("llm", "model"): "model",
     FileKey("llm", "base_url"): "base_url",
     FileKey("llm", "vision"): "vision",

@@ -38,6 +38,19 @@ DESCRIPTIONS = {
         "server's user may do."
     ),
     "step_limit": "Agent steps that a new session may take before it pauses.",
+    "cost_limit": (
+        "US dollars that a new session may cost before it pauses; 0 for no limit. Tokens of models "
+        "whose price is not known count as $10 a million."
+    ),
+    "token_limit": "Tokens that a new session may use before it pauses; 0 for no limit.",
+    "time_limit": (
+        "Minutes that the agent may work in a new session before it pauses; 0 for no limit. "
+        "Waiting for the person does not count."
+    ),
+    "stuck_detection": (
+        "Whether an agent that does the same again and again is told so, and paused if that does "
+        "not help."
+    ),
     "timeout": "Seconds after which a command or a cell is stopped.",
     "docker_image": "The image of the containers, where the isolation is ``docker``.",
     "gateway_url": (

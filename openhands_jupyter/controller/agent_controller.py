@@ -22,6 +22,7 @@ from ..events import (
     EventStream,
     FinishAction,
     IsolationObservation,
+    LimitWarningObservation,
     Observation,
     RejectAction,
     RewindAction,
@@ -38,6 +39,7 @@ from .checkpointing import Checkpointing
 from .dry_runs import DryRuns
 from .execution import NOT_BEGUN, Execution
 from .going_back import GoingBack
+from .limits import CODES, NAMES, LimitUse, reason_to_pause, to_warn_of, uses_of
 from .log import Log
 from .sandbox_life import SandboxLife
 
@@ -135,6 +137,10 @@ class AgentController:
         """The action that waits for approval, as it would be executed; None if none does."""
         return self._pending
 
+    def uses(self) -> list[LimitUse]:
+        """What the session has used of what it may take."""
+        return uses_of(self.state, self._log.worked())
+
     # The session's beginning and end
 
     def _recover(self) -> None:
@@ -144,6 +150,7 @@ class AgentController:
             "awaiting_user_confirmation",
             "rate_limited",
         )
+        lost = self.state.limits.unfinished_work
         self._close_open_calls(
             "interrupted",
             "The server ended before this action was answered; its effect is unknown.",
@@ -155,6 +162,7 @@ class AgentController:
                 "The server ended while the agent was at work.",
                 code="interrupted",
                 hint="Send a message to go on.",
+                lost=lost,
             )
         elif self.state.agent_state == "loading":
             self._log.set_state("awaiting_user_input", "Ready for a task.")
@@ -308,7 +316,8 @@ class AgentController:
         self._pending = None
         self._run_asked = False
         self._close_open_calls("stopped", NOT_BEGUN)
-        if turn or was_open or left_running or self.state.agent_state == "paused":
+        paused = self.state.agent_state == "paused" and not closing
+        if turn or was_open or left_running or paused:
             self._log.set_state("stopped", reason, hint="Send a message to go on.")
 
     async def _cut_off(self) -> None:
@@ -391,19 +400,31 @@ class AgentController:
 
     async def _step(self) -> bool:
         """Let the agent act once; False when the turn is over."""
-        if self.state.steps >= self.state.step_limit:
-            self._log.set_state(
-                "paused",
-                f"The agent has used its {self.state.step_limit} steps.",
-                code="step_limit",
-                hint="Raise the session's step limit and press run to go on.",
-            )
+        if self._limit_reached():
             return False
         action = await self.asking.next_action()
         if action.runnable:
             return await self._take_runnable(action)
         self.stream.append(action)
         return bool(self.state.queued) or self._goes_on_after(action)
+
+    def _limit_reached(self) -> bool:
+        """Whether there is something of which the session has taken all; warns before that."""
+        uses = self.uses()
+        for use in to_warn_of(self.state, uses):
+            self.stream.append(
+                LimitWarningObservation(limit=use.limit, used=use.used, allowed=use.allowed)
+            )
+        reached = next((use for use in uses if use.reached), None)
+        if reached is None:
+            return False
+        self._log.set_state(
+            "paused",
+            reason_to_pause(reached),
+            code=CODES[reached.limit],
+            hint=f"Raise the session's {NAMES[reached.limit]} and press run to go on.",
+        )
+        return True
 
     def _goes_on_after(self, action: Action) -> bool:
         """Whether the turn goes on after an action that only says something."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 import msgspec
 
@@ -16,6 +17,7 @@ from ..events import (
     Observation,
     State,
 )
+from ..events.limits import WORKING
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +36,13 @@ class Log:
     def __init__(self, stream: EventStream, state: State) -> None:
         self.stream = stream
         self.state = state
+        self._working_since: float | None = None
+
+    def worked(self) -> float:
+        """Seconds that the agent has worked in the session."""
+        since = self._working_since
+        now = 0.0 if since is None else time.monotonic() - since
+        return self.state.limits.worked + now
 
     def append(self, action: Action) -> Action:
         """Put an action on the log; the result is what will be executed, with its id.
@@ -60,13 +69,28 @@ class Log:
         code: str = "",
         hint: str = "",
         cause: int | None = None,
+        lost: float = 0.0,
     ) -> None:
-        """Say where the session stands; not that it goes on running."""
+        """Say where the session stands; not that it goes on running.
+
+        ``lost`` are seconds of work that an earlier process did not count.
+        """
         if state == self.state.agent_state == "running":
             return
+        worked = self.worked() + lost
+        was_working = self._working_since is not None or lost > 0
+        if state not in WORKING:
+            self._working_since = None
+        elif self._working_since is None:
+            self._working_since = time.monotonic()
         self.stream.append(
             AgentStateChangedObservation(
-                state=state, reason=reason, code=code, hint=hint, cause=cause
+                state=state,
+                reason=reason,
+                code=code,
+                hint=hint,
+                cause=cause,
+                worked=round(worked, 3) if was_working and state not in WORKING else None,
             )
         )
 

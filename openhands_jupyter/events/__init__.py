@@ -65,6 +65,7 @@ from .kernels import (
     UserKernel,
 )
 from .ledger import Ledger
+from .limits import Limits
 from .live import LiveItem, LiveText
 from .masking import Masker
 from .mcp import MCPAction, MCPObservation
@@ -129,6 +130,7 @@ from .observations import (
 from .state import State
 from .stream import EventStream
 from .turns import FileHistory, Turn
+from .warnings import LimitKind, LimitWarningObservation, LoopPattern, StuckObservation
 
 __all__ = [
     "Action",
@@ -193,8 +195,12 @@ __all__ = [
     "KernelVariable",
     "Ledger",
     "LeftCell",
+    "LimitKind",
+    "LimitWarningObservation",
+    "Limits",
     "LiveItem",
     "LiveText",
+    "LoopPattern",
     "MCPAction",
     "MCPObservation",
     "Masker",
@@ -240,6 +246,7 @@ __all__ = [
     "ShownImage",
     "State",
     "StopRunAction",
+    "StuckObservation",
     "SystemMessageAction",
     "Task",
     "TaskTrackingAction",

@@ -334,6 +334,10 @@ class ChangeSettingsAction(Action, frozen=True, kw_only=True, tag=True):
         Name of the agent that works from its next step on, or an import path. It keeps the history.
     step_limit
         Agent steps allowed in all.
+    cost_limit, token_limit, time_limit
+        US dollars, tokens and minutes of work allowed in all; 0 for no limit.
+    stuck_detection
+        Whether an agent that does the same again and again is stopped.
     secrets
         Names of all the secrets that the sandbox may have, never their values.
     """
@@ -344,6 +348,10 @@ class ChangeSettingsAction(Action, frozen=True, kw_only=True, tag=True):
     model: str | None = None
     agent: str | None = None
     step_limit: int | None = None
+    cost_limit: float | None = None
+    token_limit: int | None = None
+    time_limit: float | None = None
+    stuck_detection: bool | None = None
     secrets: list[str] | None = None
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from . import actions, kernels, mcp, memory, notebook_runs, notebooks, observations
+from . import actions, kernels, mcp, memory, notebook_runs, notebooks, observations, warnings
 from .event import Action, Blob, Event, Observation, OpaqueEvent
 from .masking import Masker, map_texts
 
@@ -17,7 +17,16 @@ from .masking import Masker, map_texts
 def _leaves(base: type[Event]) -> list[type[Event]]:
     return [
         kind
-        for module in (actions, observations, notebooks, kernels, notebook_runs, mcp, memory)
+        for module in (
+            actions,
+            observations,
+            notebooks,
+            kernels,
+            notebook_runs,
+            mcp,
+            memory,
+            warnings,
+        )
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, base) and kind is not base
     ]

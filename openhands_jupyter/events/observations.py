@@ -292,12 +292,15 @@ class AgentStateChangedObservation(Observation, frozen=True, kw_only=True, tag=T
         Short and stable when something is wrong, such as ``step_limit``.
     hint
         What the person can do about it.
+    worked
+        Seconds that the agent has worked in the session, told when it stops working.
     """
 
     state: AgentState
     reason: str = ""
     code: str = ""
     hint: str = ""
+    worked: float | None = None
 
 
 class ModelUsageObservation(Observation, frozen=True, kw_only=True, tag=True):

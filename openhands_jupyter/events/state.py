@@ -20,6 +20,7 @@ from .actions import (
 )
 from .event import Action, Event, Observation
 from .ledger import Ledger
+from .limits import Limits
 from .memory import CondensationAction, QuarantineAction
 from .notebook_runs import DryRunAction
 from .observations import (
@@ -34,8 +35,8 @@ from .observations import (
     SandboxReleasedObservation,
 )
 from .turns import FileHistory
+from .warnings import StuckObservation
 
-DEFAULT_STEP_LIMIT = 100
 DEFAULT_AGENT = "codeact"
 
 _NOT_FOR_THE_MODEL = (
@@ -65,8 +66,12 @@ class State:
         Id of the newest event folded in; -1 before the first.
     agent_state
         Where the session stands.
-    mode, model, agent, step_limit
+    mode, model, agent
         The session's settings.
+    limits
+        What it may take, and how much of that is used as far as ``steps`` and ``spent`` do not say.
+    stuck
+        The loop that the agent was stopped in; None where it was not, or went on since.
     steps
         Agent steps taken: model responses, or actions of agents that use no model.
     open_calls
@@ -99,7 +104,8 @@ class State:
     mode: Mode = "agent"
     model: str = ""
     agent: str = DEFAULT_AGENT
-    step_limit: int = DEFAULT_STEP_LIMIT
+    limits: Limits = field(default_factory=Limits)
+    stuck: StuckObservation | None = None
     steps: int = 0
     open_calls: dict[int, Action] = field(default_factory=dict)
     decisions: dict[int, ConfirmationAction] = field(default_factory=dict)
@@ -134,6 +140,7 @@ class State:
         """Fold in the next event of the log."""
         self.last_id = event.id
         self.files.apply(event)
+        self.limits.apply(event)
         told = not isinstance(event, _NOT_FOR_THE_MODEL) and not self._answers_dry_run(event)
         if isinstance(event, Observation):
             self._apply_observation(event)
@@ -151,10 +158,14 @@ class State:
         match event:
             case AgentStateChangedObservation():
                 self.agent_state = event.state
+                if event.state != "paused":
+                    self.stuck = None
                 if event.state == "stopped":
                     self.running_command = None
             case ModelUsageObservation():
                 self.spent.add(event)
+            case StuckObservation():
+                self.stuck = event if event.stopped else None
             case SandboxReleasedObservation():
                 self.isolation, self.asleep = None, True
                 self.running_command = None
@@ -193,8 +204,6 @@ class State:
                     # Another one is introduced to its work anew.
                     self.has_system_message &= event.agent == self.agent
                     self.agent = event.agent
-                if event.step_limit is not None:
-                    self.step_limit = event.step_limit
                 if event.secrets is not None:
                     self.secrets = event.secrets
             case NetworkAccessAction(access="session"):

@@ -12,6 +12,7 @@ from ..config.secrets import SecretOrigin, SecretValue
 from ..config.settings import (
     AgentName,
     BaseUrl,
+    CostLimit,
     CpuLimit,
     DiskLimit,
     FilePath,
@@ -28,7 +29,9 @@ from ..config.settings import (
     RemoteFolder,
     Rules,
     StepLimit,
+    TimeLimit,
     Timeout,
+    TokenLimit,
     Url,
 )
 from ..events import CellDecision, Command, Decision, Mode, NetworkAccess
@@ -68,6 +71,10 @@ class SessionChanges(_Body, frozen=True, kw_only=True):
     model: ModelName | None = None
     agent: AgentName | None = None
     step_limit: StepLimit | None = None
+    cost_limit: CostLimit | None = None
+    token_limit: TokenLimit | None = None
+    time_limit: TimeLimit | None = None
+    stuck_detection: bool | None = None
     secrets: Annotated[list[SecretName], Meta(max_length=100)] | None = None
 
 
@@ -183,6 +190,10 @@ class SettingsChanges(_Body, frozen=True, kw_only=True):
     prewarm: Prewarm | UnsetType | None = UNSET
     idle_timeout: IdleTimeout | UnsetType | None = UNSET
     step_limit: StepLimit | UnsetType | None = UNSET
+    cost_limit: CostLimit | UnsetType | None = UNSET
+    token_limit: TokenLimit | UnsetType | None = UNSET
+    time_limit: TimeLimit | UnsetType | None = UNSET
+    stuck_detection: bool | UnsetType | None = UNSET
     timeout: Timeout | UnsetType | None = UNSET
     network: NetworkMode | UnsetType | None = UNSET
     network_presets: list[Preset] | UnsetType | None = UNSET

@@ -9,7 +9,15 @@ from pathlib import Path
 import msgspec
 
 from ..config import Isolation
-from ..events import AgentState, IsolationObservation, Mode, NetworkAccess, Task
+from ..controller.limits import LimitUse
+from ..events import (
+    AgentState,
+    IsolationObservation,
+    Mode,
+    NetworkAccess,
+    StuckObservation,
+    Task,
+)
 from ..events.state import DEFAULT_AGENT
 
 INFO_FILE = "session.json"
@@ -49,7 +57,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     left running in the shell, ``cells_running`` whether cells of a notebook run in its own kernel
     that the session has begun with. ``kernel`` is the id of its kernel among those of the Jupyter
     server, while there is one. ``asleep`` says that the sandbox was released because nobody used
-    it.
+    it. ``limits`` is what it has used of each limit, ``stuck`` the loop that the agent was
+    stopped in.
     """
 
     id: str
@@ -64,6 +73,9 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = DEFAULT_AGENT
     steps: int = 0
     step_limit: int = 0
+    limits: list[LimitUse] = []
+    stuck_detection: bool = True
+    stuck: StuckObservation | None = None
     last_id: int = -1
     isolation: IsolationObservation | None = None
     pending: int | None = None

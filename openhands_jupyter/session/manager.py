@@ -136,10 +136,12 @@ class SessionManager:
             session = await self._load(info)
             try:
                 session.change_settings(
-                    mode=mode or settings.mode,
-                    model=model or settings.model,
-                    agent=agent,
-                    step_limit=settings.step_limit,
+                    **{name: getattr(settings, name) for name in session.settings()}
+                    | {
+                        "mode": mode or settings.mode,
+                        "model": model or settings.model,
+                        "agent": agent,
+                    }
                 )
                 await asyncio.to_thread(session.save)
             except OSError as error:
@@ -280,11 +282,11 @@ class SessionManager:
 
     def _apply_locks(self, session: Session) -> None:
         """Give a session that was begun before what the administrator has locked since."""
-        info, settings, locked = session.info(), self._config.settings, self._config.locked
+        settings, locked = self._config.settings, self._config.locked
         changes = {
             name: getattr(settings, name)
-            for name in ("mode", "model", "agent", "step_limit")
-            if name in locked and getattr(settings, name) != getattr(info, name)
+            for name, value in session.settings().items()
+            if name in locked and getattr(settings, name) != value
         }
         session.change_settings(**changes)
 

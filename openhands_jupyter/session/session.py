@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,6 +27,7 @@ from ..events import (
     Event,
     EventStream,
     IsolationObservation,
+    LimitWarningObservation,
     MessageContext,
     Mode,
     RewindAction,
@@ -217,7 +218,10 @@ class Session:
             model=state.model,
             agent=state.agent,
             steps=state.steps,
-            step_limit=state.step_limit,
+            step_limit=state.limits.steps,
+            limits=self.controller.uses(),
+            stuck_detection=state.limits.stuck_detection,
+            stuck=state.stuck,
             last_id=state.last_id,
             isolation=state.isolation,
             asleep=state.asleep,
@@ -230,6 +234,20 @@ class Session:
             kernel=self._kernel_host.kernel_id if self._kernel_host else None,
             open=not self._closed,
         )
+
+    def settings(self) -> dict[str, Any]:
+        """The session's settings, by the names that `change_settings` has for them."""
+        state, limits = self._state, self._state.limits
+        return {
+            "mode": state.mode,
+            "model": state.model,
+            "agent": state.agent,
+            "step_limit": limits.steps,
+            "cost_limit": limits.cost,
+            "token_limit": limits.tokens,
+            "time_limit": limits.time,
+            "stuck_detection": limits.stuck_detection,
+        }
 
     async def changed(self) -> AsyncIterator[SessionInfo]:
         """What `info` gives, each time that the state, a setting, the plan or the title changed.
@@ -423,9 +441,13 @@ class Session:
         model: str | None = None,
         agent: str | None = None,
         step_limit: int | None = None,
+        cost_limit: float | None = None,
+        token_limit: int | None = None,
+        time_limit: float | None = None,
+        stuck_detection: bool | None = None,
         secrets: list[str] | None = None,
     ) -> None:
-        """Change settings of this session; None leaves one as it is.
+        """Change settings of this session; None leaves one as it is, 0 takes a limit away.
 
         An ``agent`` that does not exist fails when it is to act; see `registry.find`.
 
@@ -440,7 +462,15 @@ class Session:
             secrets = sorted(set(secrets))
             self._secrets.require_for_sandboxes(secrets)
         change = ChangeSettingsAction(
-            mode=mode, model=model, agent=agent, step_limit=step_limit, secrets=secrets
+            mode=mode,
+            model=model,
+            agent=agent,
+            step_limit=step_limit,
+            cost_limit=cost_limit,
+            token_limit=token_limit,
+            time_limit=time_limit,
+            stuck_detection=stuck_detection,
+            secrets=secrets,
         )
         if change != ChangeSettingsAction():
             self.stream.append(change)
@@ -521,6 +551,7 @@ class Session:
             AgentStateChangedObservation
             | ChangeSettingsAction
             | IsolationObservation
+            | LimitWarningObservation
             | TaskTrackingAction,
         ):
             self._announce()
@@ -538,7 +569,7 @@ class Session:
                 _log.warning("Session %s could not be saved for lists: %s", self.id, error)
 
 
-_SETTLED = frozenset({"awaiting_user_input", "finished", "rejected", "stopped", "error"})
+_SETTLED = frozenset({"awaiting_user_input", "paused", "finished", "rejected", "stopped", "error"})
 """States that a session is in again after it was closed and opened."""
 
 _COMMAND_STATES: dict[Command, frozenset[AgentState]] = {

@@ -8,6 +8,7 @@ import type {
 } from './events';
 import { parseEvents, parseSession } from './frames';
 import type { AnyEvent, ISessionInfo, Mode } from './frames';
+import type { LimitSetting } from './limits';
 import type { IPlace, NetworkSetting } from './network';
 import { isRecord } from './records';
 
@@ -176,12 +177,13 @@ export type SettingsChange = Partial<
     | 'mode'
     | 'isolation'
     | 'docker_image'
-    | 'step_limit'
+    | LimitSetting
+    | 'stuck_detection'
     | 'timeout'
     | GatewaySetting
     | EnvironmentSetting
     | NetworkSetting,
-    string | number | string[] | null
+    string | number | boolean | string[] | null
   >
 >;
 
@@ -191,6 +193,9 @@ export interface ISessionChange {
   agent?: string;
   model?: string;
   step_limit?: number;
+  cost_limit?: number;
+  token_limit?: number;
+  time_limit?: number;
   secrets?: string[];
 }
 

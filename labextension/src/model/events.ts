@@ -69,7 +69,9 @@ export type Observation =
   | KernelObservation
   | KernelCopyObservation
   | NotebookRunObservation
-  | MCPObservation;
+  | MCPObservation
+  | LimitWarningObservation
+  | StuckObservation;
 
 /**
  * The person says something to the agent.
@@ -687,6 +689,10 @@ export interface ChangeAgentStateAction {
  *     Name of the agent that works from its next step on, or an import path. It keeps the history.
  * step_limit
  *     Agent steps allowed in all.
+ * cost_limit, token_limit, time_limit
+ *     US dollars, tokens and minutes of work allowed in all; 0 for no limit.
+ * stuck_detection
+ *     Whether an agent that does the same again and again is stopped.
  * secrets
  *     Names of all the secrets that the sandbox may have, never their values.
  */
@@ -705,6 +711,10 @@ export interface ChangeSettingsAction {
   model?: string | null;
   agent?: string | null;
   step_limit?: number | null;
+  cost_limit?: number | null;
+  token_limit?: number | null;
+  time_limit?: number | null;
+  stuck_detection?: boolean | null;
   secrets?: string[] | null;
 }
 /**
@@ -1831,6 +1841,8 @@ export interface ErrorObservation {
  *     Short and stable when something is wrong, such as ``step_limit``.
  * hint
  *     What the person can do about it.
+ * worked
+ *     Seconds that the agent has worked in the session, told when it stops working.
  */
 export interface AgentStateChangedObservation {
   type: 'AgentStateChangedObservation';
@@ -1854,6 +1866,7 @@ export interface AgentStateChangedObservation {
   reason?: string;
   code?: string;
   hint?: string;
+  worked?: number | null;
 }
 /**
  * What one model response took.
@@ -2462,4 +2475,58 @@ export interface MCPObservation {
   outputs?: Output[];
   ok?: boolean;
   seconds?: number;
+}
+/**
+ * Most of what the session may take is used; told once for each limit that is set.
+ *
+ * Attributes
+ * ----------
+ * limit
+ *     Which limit.
+ * used, allowed
+ *     Steps, US dollars, tokens, or minutes of work.
+ */
+export interface LimitWarningObservation {
+  type: 'LimitWarningObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  limit: 'cost' | 'steps' | 'time' | 'tokens';
+  used: number;
+  allowed: number;
+}
+/**
+ * The agent does the same again and again; it is told so, or stopped.
+ *
+ * Attributes
+ * ----------
+ * pattern
+ *     ``same_action`` (with the same result), ``same_error``, ``cycle`` (of ``length`` steps),
+ *     ``monologue`` (messages and thoughts, nothing done) or ``condensing`` (of a history that
+ *     does not get shorter).
+ * first
+ *     Id of the event that it began with.
+ * times
+ *     How often it was done.
+ * length
+ *     Steps in one round.
+ * stopped
+ *     Whether the agent was stopped; else it was told, and goes on.
+ */
+export interface StuckObservation {
+  type: 'StuckObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  pattern: 'condensing' | 'cycle' | 'monologue' | 'same_action' | 'same_error';
+  first: number;
+  times: number;
+  length?: number;
+  stopped?: boolean;
 }

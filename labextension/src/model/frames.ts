@@ -2,8 +2,10 @@ import type {
   Event,
   IsolationObservation,
   NetworkAccessAction,
+  StuckObservation,
   Task
 } from './events';
+import type { ILimitUse } from './limits';
 import { isRecord } from './records';
 
 /**
@@ -71,6 +73,10 @@ export interface ISessionInfo {
   workspace: string;
   steps: number;
   step_limit: number;
+  /** What is used of each limit, as the server said last. */
+  limits: readonly ILimitUse[];
+  /** The loop that the agent was stopped in; null where it was not. */
+  stuck: StuckObservation | null;
   last_id: number;
   isolation: IsolationObservation | null;
   /** Id of the action that waits for the person's decision. */
@@ -182,7 +188,9 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   ReplayObservation: true,
   IsolationObservation: true,
   SandboxReleasedObservation: true,
-  NetworkRefusedObservation: true
+  NetworkRefusedObservation: true,
+  LimitWarningObservation: true,
+  StuckObservation: true
 };
 
 const LIVE_KINDS: readonly string[] = [
@@ -259,6 +267,8 @@ export function parseSession(value: unknown): ISessionInfo {
   const missing = {
     agent: DEFAULT_AGENT,
     plan: [],
+    limits: [],
+    stuck: null,
     secrets: [],
     isolation: null,
     pending: null,

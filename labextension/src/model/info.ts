@@ -64,9 +64,13 @@ export class SessionState {
 function changeOf(event: AnyEvent): Partial<ISessionInfo> {
   switch (event.type) {
     case 'AgentStateChangedObservation':
-      return event.state === 'stopped'
-        ? { state: event.state, command_running: false }
-        : { state: event.state };
+      return {
+        state: event.state,
+        ...(event.state === 'stopped' && { command_running: false }),
+        ...(event.state !== 'paused' && { stuck: null })
+      };
+    case 'StuckObservation':
+      return event.stopped ? { stuck: event } : {};
     case 'TaskTrackingAction':
       return { plan: event.tasks };
     case 'IsolationObservation':

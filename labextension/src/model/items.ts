@@ -31,6 +31,7 @@ import type {
   KernelInspectAction,
   KernelLookAction,
   KernelObservation,
+  LimitWarningObservation,
   NetworkRefusedObservation,
   NotebookCreateAction,
   NotebookEditAction,
@@ -51,6 +52,7 @@ import type {
   QuarantineAction,
   RewindAction,
   StopRunAction,
+  StuckObservation,
   Task,
   UndoAction,
   UserRejectObservation
@@ -279,6 +281,16 @@ export interface IQuarantineItem extends IItemBase {
   quarantine: QuarantineAction;
 }
 
+export interface ILimitItem extends IItemBase {
+  kind: 'limit';
+  warning: LimitWarningObservation;
+}
+
+export interface IStuckItem extends IItemBase {
+  kind: 'stuck';
+  stuck: StuckObservation;
+}
+
 export interface IUnknownItem extends IItemBase {
   kind: 'unknown';
   event: IUnknownEvent;
@@ -307,4 +319,6 @@ export type TimelineItem =
   | INoCheckpointItem
   | ICondensationItem
   | IQuarantineItem
+  | ILimitItem
+  | IStuckItem
   | IUnknownItem;

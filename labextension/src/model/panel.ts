@@ -4,6 +4,7 @@ import type {
   IAgent,
   IDecision,
   IModel,
+  ISessionChange,
   ISettings,
   SettingsChange
 } from './client';
@@ -12,6 +13,7 @@ import { Drafts } from './drafts';
 import { DEFAULT_AGENT } from './frames';
 import type { AgentState, ISessionInfo, Mode } from './frames';
 import type { Access, IPlace } from './network';
+import { extensionOf } from './limits';
 import { Observable } from './observable';
 import { NO_SECRETS, saveSecrets } from './secrets';
 import type { ISecretsDraft } from './secrets';
@@ -40,11 +42,6 @@ export interface IPanelHooks {
 }
 
 export type View = 'session' | 'settings';
-
-/**
- * Steps that the agent is given when it has used all.
- */
-export const MORE_STEPS = 50;
 
 /**
  * What the panel shows: the sessions, the current one, the settings, and what went wrong.
@@ -260,17 +257,16 @@ export class PanelModel extends Observable {
   }
 
   /**
-   * Let the agent go on, with more steps if it has used all that it may take.
+   * Let the agent go on, with more of what it has used all of.
    */
   async resume(): Promise<void> {
     const session = this._current;
     if (session) {
       await this.attempt(async () => {
         const { id, info } = session;
-        if (info.steps >= info.step_limit) {
-          await this.client.changeSession(id, {
-            step_limit: info.steps + MORE_STEPS
-          });
+        const extension = extensionOf(info);
+        if (extension) {
+          await this.client.changeSession(id, extension);
         }
         await this.client.setState(id, 'run');
       });
@@ -311,6 +307,13 @@ export class PanelModel extends Observable {
         this.client.changeAccess(session.id, place, access)
       );
     }
+  }
+
+  /**
+   * Change what a session may take.
+   */
+  async changeSession(id: string, change: ISessionChange): Promise<void> {
+    await this.attempt(() => this.client.changeSession(id, change));
   }
 
   /**

@@ -1,6 +1,8 @@
 import type { GatewaySetting, ISettings, SettingsChange } from './client';
 import { NUMBERS } from './environment';
 import type { EnvironmentSetting } from './environment';
+import { LIMIT_SETTINGS } from './limits';
+import type { LimitSetting } from './limits';
 import { entriesOf, LISTS } from './network';
 import type { NetworkSetting } from './network';
 
@@ -17,7 +19,8 @@ export type SettingName =
   | 'base_url'
   | 'vision'
   | 'mode'
-  | 'step_limit'
+  | LimitSetting
+  | 'stuck_detection'
   | IsolationSetting
   | EnvironmentSetting
   | NetworkSetting;
@@ -54,11 +57,14 @@ export function toChange(draft: SettingsDraft): SettingsChange {
       change[name] = entriesOf(text);
     }
   }
-  for (const name of ['step_limit', ...NUMBERS] as const) {
+  for (const name of [...Object.values(LIMIT_SETTINGS), ...NUMBERS] as const) {
     const text = draft[name];
     if (typeof text === 'string') {
       change[name] = Number(text);
     }
+  }
+  if (draft.stuck_detection) {
+    change.stuck_detection = draft.stuck_detection === 'true';
   }
   return change;
 }

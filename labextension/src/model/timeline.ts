@@ -308,6 +308,10 @@ export class Timeline {
               undone: false
             }
           : null;
+      case 'LimitWarningObservation':
+        return { ...base, kind: 'limit', warning: event };
+      case 'StuckObservation':
+        return { ...base, kind: 'stuck', stuck: event };
       case 'NoCheckpointObservation':
         return {
           ...base,

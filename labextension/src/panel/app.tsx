@@ -12,6 +12,7 @@ import { useObservable, useServices } from './services';
 import { Header } from './sessionlist';
 import { SettingsView } from './settingsview';
 import { StatusStrip } from './statusstrip';
+import { StuckCard } from './stuck';
 import { TimelineView } from './timelineview';
 
 /**
@@ -64,6 +65,13 @@ function SessionView(props: {
           key={`approval:${session!.id}:${pending.id}`}
           item={pending}
           onDecided={() => input.current?.focus()}
+        />
+      )}
+      {session?.info.stuck && (
+        <StuckCard
+          session={session.id}
+          stuck={session.info.stuck}
+          input={input}
         />
       )}
       <Composer input={input} />

@@ -1,7 +1,7 @@
 import { useEffect, useId, useMemo, useState } from 'react';
 import type { IPython } from '../model/client';
 import { pythonOf } from '../model/environment';
-import type { EnvironmentSetting } from '../model/environment';
+import type { EnvironmentSetting, NumberSetting } from '../model/environment';
 import { Installation } from '../model/installation';
 import { problemText } from '../model/texts';
 import { Field } from './field';
@@ -27,7 +27,7 @@ export function EnvironmentFields(props: IEnvironmentFieldsProps): JSX.Element {
   const { trans } = useServices();
   const heading = useId();
   const gigabytes = (what: string): string => trans.__('%1 (GB)', what);
-  const limits: INumber[] = [
+  const limits: INumber<NumberSetting>[] = [
     {
       name: 'memory_limit',
       label: gigabytes(trans.__('Memory')),
@@ -47,7 +47,7 @@ export function EnvironmentFields(props: IEnvironmentFieldsProps): JSX.Element {
       least: 0.1
     }
   ];
-  const life: INumber[] = [
+  const life: INumber<NumberSetting>[] = [
     {
       name: 'prewarm',
       label: trans.__('Sandboxes that stand ready'),

@@ -30,6 +30,7 @@ import type {
   RunnableAction,
   TimelineItem
 } from '../model/items';
+import { loopText, newLimitsText, usedText } from '../model/limits';
 import { Code } from './code';
 import { SentContext } from './context';
 import { DryRun } from './dryrun';
@@ -144,6 +145,19 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       return <TurnEnd session={props.session} item={item} />;
     case 'restore':
       return <Restore session={props.session} item={item} />;
+    case 'limit':
+      return (
+        <Note className="jp-mod-amber">{usedText(trans, item.warning)}</Note>
+      );
+    case 'stuck':
+      return (
+        <Note className="jp-mod-amber">
+          {loopText(trans, item.stuck)}{' '}
+          {item.stuck.stopped
+            ? trans.__('The agent was stopped.')
+            : trans.__('The agent was told, and tries another way.')}
+        </Note>
+      );
     case 'no_checkpoint':
       return (
         <Note className="jp-mod-amber">
@@ -280,13 +294,13 @@ function firstLine(text: string): string {
 
 function SettingsChange({ item }: { item: ISettingsItem }): JSX.Element {
   const { trans } = useServices();
-  const { agent, mode, model, step_limit } = item.change;
+  const { agent, mode, model } = item.change;
   return (
     <Note>
       {mode && <span>{trans.__('Mode: %1', modeText(trans, mode))} </span>}
       {model && <span>{trans.__('Model: %1', model)} </span>}
       {agent && <span>{trans.__('Agent: %1', agentText(trans, agent))} </span>}
-      {step_limit && <span>{trans.__('Step limit: %1', step_limit)}</span>}
+      <span>{newLimitsText(trans, item.change)}</span>
     </Note>
   );
 }

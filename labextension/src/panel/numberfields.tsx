@@ -1,10 +1,9 @@
 import { useId } from 'react';
-import type { NumberSetting } from '../model/environment';
 import { Field } from './field';
 import type { IFieldProps } from './field';
 
-export interface INumber {
-  name: NumberSetting;
+export interface INumber<Name extends string> {
+  name: Name;
   label: string;
   least: number;
   /** What stands for a number that is not set. */
@@ -13,18 +12,20 @@ export interface INumber {
   help?: string;
 }
 
-interface INumberFieldsProps {
+interface INumberFieldsProps<Name extends string> {
   title: string;
-  numbers: readonly INumber[];
-  field: (name: NumberSetting, label: string) => IFieldProps;
-  value: (name: NumberSetting) => string;
-  set: (name: NumberSetting, value: string | null) => void;
+  numbers: readonly INumber<Name>[];
+  field: (name: Name, label: string) => IFieldProps;
+  value: (name: Name) => string;
+  set: (name: Name, value: string | null) => void;
 }
 
 /**
  * A group of settings that are numbers.
  */
-export function NumberFields(props: INumberFieldsProps): JSX.Element {
+export function NumberFields<Name extends string>(
+  props: INumberFieldsProps<Name>
+): JSX.Element {
   const { title, numbers, field, value, set } = props;
   const heading = useId();
   return (

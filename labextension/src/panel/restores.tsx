@@ -188,17 +188,11 @@ function UndoButton(props: {
 }
 
 /**
- * A button with the menu of a row.
+ * Ask whether to go back to before an event, and do it.
  */
-export function ItemMenu(props: {
-  session: string;
-  event: number;
-}): JSX.Element {
-  const { session, event } = props;
+export function useRewind(session: string, event: number): () => void {
   const services = useServices();
-  const { model, trans } = services;
-  const button = useRef<HTMLButtonElement>(null);
-  const menus = useRef<Menu | null>(null);
+  const { model } = services;
   const rewind = async (): Promise<void> => {
     const preview = await model.client.rewindPreview(session, event);
     const choice = await askToRestore(services, preview, true);
@@ -206,11 +200,26 @@ export function ItemMenu(props: {
       await model.client.rewind(session, event, choice.replay, choice.force);
     }
   };
+  return () => void model.attempt(rewind);
+}
+
+/**
+ * A button with the menu of a row.
+ */
+export function ItemMenu(props: {
+  session: string;
+  event: number;
+}): JSX.Element {
+  const { session, event } = props;
+  const { trans } = useServices();
+  const button = useRef<HTMLButtonElement>(null);
+  const menus = useRef<Menu | null>(null);
+  const rewind = useRewind(session, event);
   const open = (): void => {
     const commands = new CommandRegistry();
     commands.addCommand('rewind', {
       label: trans.__('Rewind to here…'),
-      execute: () => void model.attempt(rewind)
+      execute: rewind
     });
     menus.current?.dispose();
     const menu = (menus.current = new Menu({ commands }));

@@ -25,6 +25,7 @@ import { EnvironmentFields } from './environmentfields';
 import { Field } from './field';
 import type { IFieldProps } from './field';
 import { IsolationFields } from './isolationfields';
+import { LimitFields } from './limitfields';
 import { NetworkFields } from './networkfields';
 import { Problem } from './result';
 import { SecretField } from './secretfield';
@@ -241,21 +242,7 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
           trans.__('Token of the remote server')
         )}
       />
-      <Field {...field('step_limit', trans.__('Step limit of new sessions'))}>
-        {(id, disabled, description) => (
-          <input
-            id={id}
-            className="jp-OpenHands-input"
-            type="number"
-            min={1}
-            value={value('step_limit')}
-            disabled={disabled}
-            aria-invalid={description !== undefined}
-            aria-describedby={description}
-            onChange={event => set('step_limit', event.target.value || null)}
-          />
-        )}
-      </Field>
+      <LimitFields field={field} value={value} set={set} />
       <EnvironmentFields
         field={field}
         value={value}

@@ -2,10 +2,11 @@ import { TOUR } from '../model/client';
 import type { IsolationObservation } from '../model/events';
 import type { INetworkInfo } from '../model/frames';
 import { awaitsNetwork } from '../model/network';
-import { MORE_STEPS } from '../model/panel';
+import { extensionText, reachedLimits } from '../model/limits';
 import type { SessionModel } from '../model/session';
 import { isolationText, stateText } from '../model/texts';
 import { EnvironmentDetails } from './environment';
+import { Limits } from './limits';
 import { NetworkDetails } from './network';
 import { Popover } from './popover';
 import { useObservable, useServices } from './services';
@@ -36,14 +37,7 @@ export function StatusStrip(): JSX.Element {
           {modelLabel(String(name), trans.__('Guided tour (no AI)'))}
         </button>
       )}
-      {session && (
-        <span
-          className="jp-OpenHands-statusItem"
-          title={trans.__('Steps taken, and the limit')}
-        >
-          {trans.__('Step %1/%2', session.info.steps, session.info.step_limit)}
-        </span>
-      )}
+      {session && <Limits session={session} />}
       {session?.info.isolation && (
         <Isolation
           session={session}
@@ -68,7 +62,8 @@ export function StatusStrip(): JSX.Element {
 
 function State({ session }: { session: SessionModel }): JSX.Element {
   const { model, trans } = useServices();
-  const { state, steps, step_limit } = session.info;
+  const { state } = session.info;
+  const [reached] = reachedLimits(session.info);
   const working = state === 'running' || state === 'loading';
   return (
     <>
@@ -88,9 +83,9 @@ function State({ session }: { session: SessionModel }): JSX.Element {
         >
           {state === 'error'
             ? trans.__('Try again')
-            : steps < step_limit
-              ? trans.__('Run')
-              : trans.__('Run %1 more steps', MORE_STEPS)}
+            : reached
+              ? extensionText(trans, reached)
+              : trans.__('Run')}
         </button>
       )}
     </>

@@ -200,7 +200,7 @@ def test_agent_state(state: AgentState) -> None:
 )
 def test_settings(changes: list[dict[str, Any]], expected: tuple[str, str, int]) -> None:
     state = folded(*[ChangeSettingsAction(**change) for change in changes])
-    assert (state.mode, state.model, state.step_limit) == expected
+    assert (state.mode, state.model, state.limits.steps) == expected
 
 
 def test_steps_are_counted_per_model_response() -> None:

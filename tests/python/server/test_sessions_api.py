@@ -68,7 +68,15 @@ async def test_create_read_rename_list_delete(api: Any, home: Path, jp_root_dir:
     changed = await api(
         "PATCH",
         f"sessions/{first['id']}",
-        {"title": "Renamed", "mode": "ask", "model": "openai/x", "step_limit": 3},
+        {
+            "title": "Renamed",
+            "mode": "ask",
+            "model": "openai/x",
+            "step_limit": 3,
+            "cost_limit": 2.5,
+            "time_limit": 10,
+            "stuck_detection": False,
+        },
     )
     assert changed.status == 200
     read = (await api("GET", f"sessions/{first['id']}")).body
@@ -79,6 +87,9 @@ async def test_create_read_rename_list_delete(api: Any, home: Path, jp_root_dir:
         "openai/x",
         3,
     )
+    limits = {use["limit"]: use["allowed"] for use in read["limits"]}
+    assert limits == {"steps": 3, "cost": 2.5, "tokens": 0, "time": 10}
+    assert read["stuck_detection"] is False
     deleted = await api("DELETE", f"sessions/{first['id']}")
     assert (deleted.status, deleted.raw) == (204, b"")
     assert (await api("GET", f"sessions/{first['id']}")).status == 404

@@ -23,6 +23,8 @@ export function sessionInfo(change: Partial<ISessionInfo> = {}): ISessionInfo {
     workspace: '/w',
     steps: 0,
     step_limit: 100,
+    limits: [],
+    stuck: null,
     last_id: -1,
     isolation: null,
     pending: null,
