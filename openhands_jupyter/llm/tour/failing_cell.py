@@ -38,11 +38,18 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a cell fails, and what to put in place of what, where that mends it."""
+    """Why a cell fails, and what to put in place of what, where that mends it.
+
+    Attributes
+    ----------
+    everywhere
+        Whether that is done wherever the word stands, and not once at the beginning.
+    """
 
     why: str
     old: str = ""
     new: str = ""
+    everywhere: bool = False
 
 
 def find_out(request: str) -> Script:
@@ -113,10 +120,13 @@ def _undefined(name: str, cell: SeenCell, cells: Sequence[SeenCell]) -> Finding:
             )
     if statement := _USUAL_NAMES.get(name):
         first = cell.lines[0]
-        return Finding(f"{inline(name)} was never imported", first, f"{statement}\n{first}")
+        # The magic of a cell has to stay its first line.
+        lines = (first, statement) if first.startswith("%%") else (statement, first)
+        return Finding(f"{inline(name)} was never imported", first, "\n".join(lines))
     known = {*dir(builtins), *(known for names in given.values() for known in names)}
     if close := difflib.get_close_matches(name, known, 1, 0.75):
-        return Finding(f"it looks misspelt, as there is {inline(close[0])}", name, close[0])
+        why = f"it looks misspelt, as there is {inline(close[0])}"
+        return Finding(why, name, close[0], everywhere=True)
     return Finding(f"no cell defines {inline(name)}")
 
 
@@ -166,7 +176,7 @@ def _failed_in_sandbox(seen: Seen) -> Generator[Reply, tuple[Result, ...], SeenC
 
 def _patch(cell: SeenCell, finding: Finding) -> dict[str, object]:
     """The cell with a name replaced wherever it stands, or its first line once."""
-    if finding.old.isidentifier():
+    if finding.everywhere:
         source = re.sub(rf"\b{finding.old}\b", finding.new, cell.source)
     else:
         source = cell.source.replace(finding.old, finding.new, 1)

@@ -52,12 +52,16 @@ def tidied(seen: Seen) -> tuple[list[dict[str, Any]], list[str]]:
     operations: list[dict[str, Any]] = []
     plan: list[str] = []
     top = cells[0].id
-    if not (cells[0].kind == "markdown" and cells[0].source.startswith("#")):
-        operations.append(_insert("markdown", f"# {_title(seen.path)}", top))
+    titled = cells[0].kind == "markdown" and cells[0].source.startswith("#")
+    if not titled:
+        title = f"# {_title(seen.path)}"
+        operations.append({"op": "insert", "type": "markdown", "source": title, "before": top})
         plan.append("put a title at the top")
     imports = gathered(cells)
     if imports:
-        operations.append(_insert("code", "\n".join(imports), top))
+        where = "after" if titled else "before"
+        gathering = {"op": "insert", "type": "code", "source": "\n".join(imports), where: top}
+        operations.append(gathering)
         plan.append(f"gather the imports ({', '.join(map(inline, imports))}) in a cell at the top")
     removed = rewritten = 0
     for cell in cells:
@@ -110,10 +114,6 @@ def _rewritten(cell: SeenCell, imports: Sequence[str]) -> str:
     away = _imports(cell) if imports else {}
     lines = [line for number, line in enumerate(cell.lines) if number not in away]
     return "\n".join(lines).rstrip() if not away else "\n".join(lines).strip("\n").rstrip()
-
-
-def _insert(kind: str, source: str, before: str) -> dict[str, Any]:
-    return {"op": "insert", "type": kind, "source": source, "before": before}
 
 
 def _title(path: str) -> str:

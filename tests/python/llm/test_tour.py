@@ -31,7 +31,7 @@ from openhands_jupyter.llm.tour import TOUR_NAME, TourModel
 from openhands_jupyter.llm.tour.conversation import Turn
 from openhands_jupyter.llm.tour.csv_plot import load_and_plot
 from openhands_jupyter.llm.tour.explain import explain, greet
-from openhands_jupyter.llm.tour.failing_cell import Finding, diagnosed, find_out
+from openhands_jupyter.llm.tour.failing_cell import Finding, _patch, diagnosed, find_out
 from openhands_jupyter.llm.tour.fibonacci import fibonacci
 from openhands_jupyter.llm.tour.notebooks import Seen, SeenCell
 from openhands_jupyter.llm.tour.showcase import REQUESTS, show_around
@@ -433,7 +433,7 @@ def test_moves_only_what_is_an_import_and_nothing_else() -> None:
     ]
     operations, _ = tidied(Seen("a.ipynb", cells))
     assert operations == [
-        {"op": "insert", "type": "code", "source": "import e", "before": "t"},
+        {"op": "insert", "type": "code", "source": "import e", "after": "t"},
         {"op": "replace", "id": "b", "expect_rev": "rev-b", "source": kept},
     ]
 
@@ -457,3 +457,15 @@ def test_finds_out_why_a_cell_fails(error: str, why: str, new: str) -> None:
     assert isinstance(finding, Finding)
     assert why in finding.why
     assert finding.new == new
+
+
+@pytest.mark.parametrize(
+    ("source", "mended"),
+    [
+        ("np\nnp.zeros(2)", "import numpy as np\nnp\nnp.zeros(2)"),
+        ("%%time\nnp.zeros(2)", "%%time\nimport numpy as np\nnp.zeros(2)"),
+    ],
+)
+def test_imports_once_what_a_cell_lacks(source: str, mended: str) -> None:
+    failing = cell("fails", source, error="NameError: name 'np' is not defined")
+    assert _patch(failing, diagnosed(failing, [failing]))["source"] == mended
