@@ -76,6 +76,8 @@ class Checkpointing:
         self._unclosable = files.open_turn.first if files.open_turn else -1
         self._warming: asyncio.Task[None] | None = None
         self._at_work = False
+        self._ending = False
+        self._turn_kept = asyncio.Event()
 
     def warm(self) -> None:
         """Begin to keep what the files are like now, so that the first action waits less."""
@@ -155,6 +157,22 @@ class Checkpointing:
         if turn is None:
             return
         self._unclosable = turn.first
+        self._ending = True
+        try:
+            await self._keep_end(turn, runs_on)
+        finally:
+            self._ending = False
+            kept, self._turn_kept = self._turn_kept, asyncio.Event()
+            kept.set()
+
+    async def until_turn_is_kept(self) -> None:
+        """Wait until the end of a turn that is over is kept, or cannot be: at most a minute."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_TAKE):
+                while self._files.at_rest and (self._ending or self.can_end_turn):
+                    await self._turn_kept.wait()
+
+    async def _keep_end(self, turn: Turn, runs_on: bool) -> None:
         try:
             checkpoint = await self.take(end=not runs_on)
             changed = await asyncio.to_thread(self._count_changes, turn, checkpoint)

@@ -93,6 +93,11 @@ class FileHistory:
     _undone_by: dict[int, list[int]] = field(default_factory=dict)
 
     @property
+    def at_rest(self) -> bool:
+        """Whether the agent neither works nor waits for approval."""
+        return self._agent_state not in _GOES_ON_FROM
+
+    @property
     def open_turn(self) -> Turn | None:
         """The turn that goes on; None if none does."""
         return None if self._open is None else self.turns[self._open]

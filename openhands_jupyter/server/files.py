@@ -54,6 +54,7 @@ class UndoHandler(ApiHandler):
         """Undo; what came of it is an event."""
         undo = self.body(NewUndo)
         session = await self.session(session_id)
+        await session.files.until_kept()
         self.answer(Created(id=session.undo(undo.turn, undo.force)), 202)
 
 

@@ -210,8 +210,14 @@ class SessionFiles:
         """
         return await asyncio.to_thread(self._texts, before, after, path)
 
+    async def until_kept(self) -> None:
+        """Wait until what the last turn made of the files is kept, which it is a moment later."""
+        if self._checkpoints is not None:
+            await self._checkpoints.until_turn_is_kept()
+
     async def undo_preview(self, turn: int | None) -> RestorePreview:
         """What `Session.undo` would do now; it raises the same."""
+        await self.until_kept()
         first = self.check_undo(turn)
         back = await self._back(UndoAction(turn=first))
         uncertain = back.way is not None and not self._files.turns[first].closed
@@ -219,6 +225,7 @@ class SessionFiles:
 
     async def rewind_preview(self, event: int) -> RestorePreview:
         """What `Session.rewind` would do now; it raises the same."""
+        await self.until_kept()
         self.check_rewind(event)
         back = await self._back(RewindAction(event=event))
         cells, _ = await asyncio.to_thread(cells_to_replay, self._stream, event)

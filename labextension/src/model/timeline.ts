@@ -9,10 +9,12 @@ import { Restores } from './restores';
 import type {
   IActionItem,
   IRefusedItem,
+  ITurnItem,
   IUserItem,
   TimelineItem
 } from './items';
 import { placeText } from './network';
+import { UnkeptTurn } from './unkeptturn';
 
 /**
  * States in which a message has to wait for the agent.
@@ -127,6 +129,7 @@ export class Timeline {
     this._refused = [];
     this._tried.clear();
     this._restores.clear();
+    this._unkept.clear();
     this._question = false;
     this._busy = false;
   }
@@ -156,6 +159,29 @@ export class Timeline {
       if (item.kind === 'user' && item.queued) {
         this._queued.push(this._items.length);
       }
+      this._items.push(item);
+    }
+    this._addUnkeptTurn(event);
+  }
+
+  /**
+   * Put the end of a turn that no checkpoint tells.
+   */
+  private _addUnkeptTurn(event: LogEvent): void {
+    const edited = this._unkept.take(event);
+    if (edited) {
+      const item: ITurnItem = {
+        kind: 'turn',
+        // Half a step after the row of the state, to keep keys unique and ordered.
+        id: event.id + 0.5,
+        time: event.time ?? null,
+        ...edited,
+        before: '',
+        after: '',
+        changed: 0,
+        undone: false
+      };
+      this._restores.add(item, this._items.length);
       this._items.push(item);
     }
   }
@@ -476,6 +502,7 @@ export class Timeline {
   private _open = new Set<number>();
   private _queued: number[] = [];
   private readonly _restores = new Restores();
+  private readonly _unkept = new UnkeptTurn();
   /** Rows of refusals that nobody has answered. */
   private _refused: number[] = [];
   /** The actions that were tried, by the id of the attempt. */

@@ -117,3 +117,28 @@ async def test_a_session_is_closed_while_files_are_kept(manager, model_server, w
             await session.close()
         assert not (workspace / "made").exists()
         assert session.controller.state.open_calls == {}
+
+
+async def test_an_undo_waits_until_the_end_of_the_turn_is_kept(
+    manager, model_server, workspace, monkeypatch
+):
+    goes_on = threading.Event()
+    take = CheckpointStore.take
+
+    def slow_at_the_end(self, progress: Callable[[int, int], None], **options):
+        if options.get("end"):
+            assert goes_on.wait(PATIENCE)
+        return take(self, progress, **options)
+
+    monkeypatch.setattr(CheckpointStore, "take", slow_at_the_end)
+    model_server.play(COMMAND, FINISH)
+    async with manager() as sessions:
+        session = await sessions.create(mode="auto")
+        session.send_message("Go")
+        await until(session, "finished")
+        looking = asyncio.create_task(session.files.undo_preview(None))
+        # With what was kept last, before the only action, it would find nothing.
+        done, _ = await asyncio.wait([looking], timeout=0.3)
+        assert not done
+        goes_on.set()
+        assert [change.path for change in (await looking).changes] == ["made"]

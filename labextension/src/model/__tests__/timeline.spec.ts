@@ -1,3 +1,4 @@
+import type { AnyEvent } from '../frames';
 import { Timeline } from '../timeline';
 import type { IActionItem, IRefusedItem, IUserItem } from '../items';
 import {
@@ -112,6 +113,46 @@ describe('Timeline', () => {
     expect(timeline.question).toBe(true);
     timeline.append(log(2, userMessage('yes')));
     expect(timeline.question).toBe(false);
+  });
+
+  it('ends a turn that edited cells where no files are kept', () => {
+    const path = 'a.ipynb';
+    const cells = [{ id: 'a', what: 'moved', cell_type: 'code' }];
+    const edit = (first: number, ...before: object[]): AnyEvent[] => {
+      const action = first + 1 + before.length;
+      return log(
+        first,
+        state('running'),
+        ...before,
+        { type: 'NotebookEditAction', source: 'agent', path, operations: [] },
+        { type: 'NotebookEditObservation', cause: action, path, cells },
+        state('finished')
+      );
+    };
+    const ends = (): unknown[] =>
+      timeline.items.flatMap(item =>
+        item.kind === 'turn' ? [[item.turn, item.cells, item.undone]] : []
+      );
+    // What came before the oldest event is not known.
+    timeline.append(edit(100).slice(1));
+    expect(ends()).toEqual([]);
+    timeline.clear();
+    timeline.append(edit(0));
+    expect(ends()).toEqual([[1, 1, false]]);
+    // Where files are kept, a checkpoint tells it.
+    const checkpoint = { type: 'CheckpointObservation', action: 6 };
+    timeline.append(edit(4, { ...checkpoint, checkpoint: 'c' }));
+    expect(ends()).toHaveLength(1);
+    timeline.append(
+      log(
+        8,
+        { type: 'UndoAction', source: 'user', turn: 1 },
+        state('running'),
+        { type: 'FilesRestoredObservation', cause: 8, checkpoint: '' },
+        state('finished')
+      )
+    );
+    expect(ends()).toEqual([[1, 1, true]]);
   });
 
   it('keeps the decision with the action', () => {
