@@ -34,7 +34,7 @@ QUIET = 1.0
 _NOT_AGAIN = ("checkpoint_too_large", "checkpoint_too_slow")
 """To find that out anew before each action would take too long."""
 
-NO_UNDO = "What is changed from here on cannot be undone."
+NO_UNDO = "What is changed in files from here on cannot be undone."
 
 Progress = Callable[[int, int], None]
 

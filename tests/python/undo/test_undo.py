@@ -244,7 +244,7 @@ async def test_without_room_the_agent_goes_on_and_it_is_told_once(manager, model
         assert sorted(p.name for p in workspace.iterdir()) == ["0", "1", "2", "a", "b", "c"]
         (told,) = events(session, NoCheckpointObservation)
         assert told.code == "checkpoint_too_large"
-        assert told.message.startswith("What is changed from here on cannot be undone.")
+        assert told.message.startswith("What is changed in files from here on cannot be undone.")
         assert events(session, CheckpointObservation) == []
         with pytest.raises(Conflict):
             session.undo()
