@@ -29,11 +29,14 @@ class Terminal:
     ----------
     source, sink
         Standard input and output.
+    flush
+        Whether each text is there at once; else when whoever has the sink says so.
     """
 
-    def __init__(self, source: TextIO, sink: TextIO) -> None:
+    def __init__(self, source: TextIO, sink: TextIO, flush: bool = True) -> None:
         self._source = source
         self._sink = sink
+        self._flush = flush
         self._colourful = sink.isatty()
         self._reading: asyncio.Future[str] | None = None
 
@@ -46,7 +49,7 @@ class Terminal:
         """Print a text of ours; what comes from outside goes through `inert` first."""
         if colour and self._colourful:
             text = f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
-        print(text, file=self._sink, flush=True)
+        print(text, file=self._sink, flush=self._flush)
 
     async def ask(self, prompt: str) -> str:
         """What the person types; empty when there is no more input or the wait was given up."""

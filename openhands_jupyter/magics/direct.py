@@ -150,7 +150,8 @@ class Direct:
         from ..cli.timeline import Timeline
         from ..events.codec import decode
 
-        terminal = Terminal(sys.stdin, sys.stdout)
+        # In a notebook that nobody looks at, each flush would make an output of its own.
+        terminal = Terminal(sys.stdin, sys.stdout, flush=False)
         timeline = Timeline(terminal)
         turn, pause, last = Turn(message), QUICK, message - 1
         while not turn.ended:
@@ -161,6 +162,7 @@ class Direct:
                 turn.apply(event)
                 if _waits(event) and self._reject(session, event["cause"]):
                     terminal.print(HOW_TO_APPROVE, "yellow")
+            sys.stdout.flush()
             pause = QUICK if events else min(SLOW, pause * 1.5)
             if not events:
                 time.sleep(pause)

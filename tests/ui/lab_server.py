@@ -15,6 +15,8 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 TOKEN = "token-of-the-browser-tests"
+PREFIX = "/user/ada"
+"""Where everything is, as behind JupyterHub."""
 PATIENCE = 90.0
 """Seconds for JupyterLab to start on a slow machine."""
 
@@ -46,7 +48,7 @@ class LabServer:
         self._environ = environ
         self._options = options
         self._port = _free_port()
-        self.url = f"http://127.0.0.1:{self._port}"
+        self.url = f"http://127.0.0.1:{self._port}{PREFIX}"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -58,6 +60,7 @@ class LabServer:
             f"--ServerApp.port={self._port}",
             "--ServerApp.port_retries=0",
             f"--ServerApp.root_dir={self.root}",
+            f"--ServerApp.base_url={PREFIX}/",
             f"--IdentityProvider.token={TOKEN}",
             "--LabApp.expose_app_in_browser=True",
             *self._options,

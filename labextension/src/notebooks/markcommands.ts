@@ -5,7 +5,7 @@ import { checkIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { CommandIDs } from '../commandids';
 import type { Marks } from './marks';
-import { accept, isMarked, provenanceOf, strip } from './provenance';
+import { accept, isMarked, isSigned, strip } from './provenance';
 
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
 
@@ -71,7 +71,7 @@ export function addMarks(
       'Remove from the cells’ metadata which session and model changed them'
     ),
     describedBy: NO_ARGUMENTS,
-    isEnabled: () => all().some(({ model }) => provenanceOf(model) !== null),
+    isEnabled: () => all().some(({ model }) => isSigned(model)),
     execute: () => all().forEach(({ model }) => strip(model))
   });
 

@@ -3,7 +3,7 @@ import type { Notebook, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { openHandsIcon } from '../icon';
 import { markText } from './marktext';
-import { isMarked, provenanceOf } from './provenance';
+import { isMarked, isSigned, provenanceOf } from './provenance';
 
 const MARKED = 'jp-mod-openHandsMarked';
 const MARK = 'jp-OpenHands-mark';
@@ -11,7 +11,7 @@ const MARK = 'jp-OpenHands-mark';
 /**
  * What a cell says of the agent.
  */
-type State = 'none' | 'accepted' | 'marked';
+type State = 'none' | 'signed' | 'marked';
 
 /**
  * Marks the cells of notebooks that the agent changed and nobody has accepted yet.
@@ -65,7 +65,7 @@ export class Marks {
   private _draw(cell: Cell): boolean {
     const { model } = cell;
     const marked = isMarked(model);
-    const state = marked ? 'marked' : provenanceOf(model) ? 'accepted' : 'none';
+    const state = marked ? 'marked' : isSigned(model) ? 'signed' : 'none';
     const before = this._states.get(cell);
     this._states.set(cell, state);
     cell.node.querySelector(`:scope > .${MARK}`)?.remove();

@@ -6,6 +6,11 @@ import { isRecord } from '../model/records';
  */
 const KEY = 'openhands';
 
+/**
+ * Key in it under which stands what a task of the cell was answered with.
+ */
+const TASK = 'task';
+
 type Metadata = Pick<
   ICellModel,
   'deleteMetadata' | 'getMetadata' | 'setMetadata'
@@ -17,7 +22,12 @@ type Metadata = Pick<
  */
 export function provenanceOf(cell: Metadata): Record<string, unknown> | null {
   const found: unknown = cell.getMetadata(KEY);
-  return isRecord(found) ? found : null;
+  if (!isRecord(found)) {
+    return null;
+  }
+  // A cell with a task, and its answer, is the person's own for all that.
+  const told = Object.entries(found).filter(([key]) => key !== TASK);
+  return told.length > 0 ? Object.fromEntries(told) : null;
 }
 
 /**
@@ -33,15 +43,22 @@ export function isMarked(cell: Metadata): boolean {
  */
 export function accept(cell: Metadata): void {
   if (isMarked(cell)) {
-    cell.setMetadata(KEY, { ...provenanceOf(cell), accepted: true });
+    cell.setMetadata(KEY, { ...cell.getMetadata(KEY), accepted: true });
   }
+}
+
+/**
+ * Whether a cell's metadata says anything of the agent, be it the answer to a task of the cell.
+ */
+export function isSigned(cell: Metadata): boolean {
+  return cell.getMetadata(KEY) !== undefined;
 }
 
 /**
  * Forget what a cell's metadata says of the agent.
  */
 export function strip(cell: Metadata): void {
-  if (cell.getMetadata(KEY) !== undefined) {
+  if (isSigned(cell)) {
     cell.deleteMetadata(KEY);
   }
 }

@@ -1,6 +1,6 @@
 import { trans } from '../../model/__tests__/translation';
 import { markText } from '../marktext';
-import { accept, isMarked, provenanceOf, strip } from '../provenance';
+import { accept, isMarked, isSigned, provenanceOf, strip } from '../provenance';
 
 const OURS = {
   session: 'abc',
@@ -27,14 +27,18 @@ class Cell {
 }
 
 describe('provenanceOf', () => {
-  it.each([{}, { openhands: null }, { openhands: 'x' }, { openhands: [] }])(
-    'finds none in %j',
-    metadata => {
-      const cell = new Cell(metadata);
-      expect(provenanceOf(cell)).toBeNull();
-      expect(isMarked(cell)).toBe(false);
-    }
-  );
+  it.each([
+    {},
+    { openhands: null },
+    { openhands: 'x' },
+    { openhands: [] },
+    // What `%%openhands` keeps with a cell of the person's.
+    { openhands: { task: { answer: 'x' } } }
+  ])('finds none in %j', metadata => {
+    const cell = new Cell(metadata);
+    expect(provenanceOf(cell)).toBeNull();
+    expect(isMarked(cell)).toBe(false);
+  });
 });
 
 describe('isMarked', () => {
@@ -56,6 +60,19 @@ describe('accept and strip', () => {
     });
     strip(cell);
     expect(cell.metadata).toEqual({ tags: ['a'] });
+  });
+
+  it('keep the answer to a task of the cell until all is removed', () => {
+    const task = { answer: 'x' };
+    const cell = new Cell({ openhands: { ...OURS, task } });
+    accept(cell);
+    expect(cell.metadata.openhands).toEqual({ ...OURS, task, accepted: true });
+    strip(cell);
+    expect(cell.metadata).toEqual({});
+    expect([cell, new Cell({ openhands: { task } })].map(isSigned)).toEqual([
+      false,
+      true
+    ]);
   });
 
   it('leave alone what the agent did not change', () => {
