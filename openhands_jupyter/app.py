@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.gateway.gateway_client import GatewayClient
-from traitlets import List, Unicode
+from traitlets import Dict, List, Unicode
 
 from .config import Config
 from .config.settings import NAMES
@@ -42,11 +42,18 @@ class OpenHandsExtension(ExtensionApp):
         no server configuration.""",
     ).tag(config=True)
 
+    mcp_servers = Dict(
+        help="""MCP servers that everybody here has, by name, such as ``{"docs": {"url":
+        "https://docs.example.org/mcp"}}``; as in ``[mcp.servers]`` of ``config.toml``. People have
+        their own besides, unless ``mcp_servers`` is named in ``locked``.""",
+    ).tag(config=True)
+
     services: Services | None = None
 
     def initialize_settings(self) -> None:
         """Read the configuration (called by the server)."""
-        given: dict[str, Any] = {name: getattr(self, name) for name in (*NAMES, "locked")}
+        names = (*NAMES, "locked", "mcp_servers")
+        given: dict[str, Any] = {name: getattr(self, name) for name in names}
         assert self.serverapp is not None
         config = Config(Path(self.serverapp.root_dir), given)
         if GatewayClient.initialized():

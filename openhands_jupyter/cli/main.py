@@ -13,7 +13,7 @@ from .._version import __version__
 from ..config import Config
 from ..errors import OpenHandsError
 from ..events import Mode
-from . import check, evaluate, history, sandbox
+from . import check, evaluate, history, mcp, sandbox
 from .run import EXIT_ERROR, TaskRun
 from .terminal import Terminal
 
@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             sys.exit(asyncio.run(sandbox.run(options, config, terminal)))
         if options.command == "check":
             sys.exit(asyncio.run(check.run(options, config, terminal)))
+        if options.command == "mcp":
+            sys.exit(asyncio.run(mcp.run(options, config, terminal)))
         if options.command in history.COMMANDS:
             sys.exit(asyncio.run(history.run(options, config, terminal)))
         sys.exit(asyncio.run(TaskRun(config, terminal).run(options.task)))
@@ -80,4 +82,5 @@ def _parser() -> argparse.ArgumentParser:
     sandbox.add_parser(commands)
     check.add_parser(commands)
     evaluate.add_parser(commands)
+    mcp.add_parser(commands)
     return parser

@@ -11,6 +11,8 @@ import msgspec
 
 from ..errors import Conflict
 from ..llm.base import ModelConfig
+from ..mcp.config import McpConfig
+from . import mcp
 from .home import Home
 from .layers import Layer, Origin, from_environment, from_file, from_mapping
 from .providers import GENERIC_KEY, PROVIDERS, provider_of
@@ -58,6 +60,7 @@ class Config:
         self._home = Home(environ)
         given = dict(traits or {})
         self.locked = frozenset(given.pop("locked", ()))
+        self._mcp = given.pop(mcp.SETTING, None)
         user_file = from_file(self._home.path / TOML_FILE)
         self._project = from_file(self.root / ".openhands" / TOML_FILE, workspace=self.root)
         self._panel = self._read_panel()
@@ -90,7 +93,7 @@ class Config:
     @property
     def warnings(self) -> list[str]:
         """What was left out of the settings and why, a sentence each."""
-        unknown = sorted(self.locked - set(NAMES))
+        unknown = sorted(self.locked - {*NAMES, mcp.SETTING})
         locks = [f"{name} cannot be locked: there is no such setting." for name in unknown]
         layers = [warning for layer in self._layers for warning in layer.warnings]
         return layers + locks + self.secrets.warnings
@@ -155,6 +158,10 @@ class Config:
     def secrets_values(self) -> frozenset[str]:
         """Every secret value known, for the masker."""
         return self.secrets.values()
+
+    def mcp(self) -> McpConfig:
+        """The MCP servers as they are written down now; takes time."""
+        return mcp.read_mcp(self.home, self.root, self._mcp, mcp.SETTING in self.locked)
 
     def model_config(self, name: str) -> ModelConfig:
         """How to reach a model.

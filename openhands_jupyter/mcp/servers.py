@@ -42,8 +42,20 @@ class McpServers:
     def __init__(
         self, configs: Sequence[ServerConfig], around: Surroundings, workspace: Path
     ) -> None:
-        self.servers = {c.name: Server(c, around, workspace) for c in configs}
+        self._around = around
+        self._workspace = workspace
+        self.servers = {config.name: self._server(config) for config in configs}
         self._names: dict[str, tuple[str, str]] = {}
+
+    def _server(self, config: ServerConfig) -> Server:
+        return Server(config, self._around, self._workspace)
+
+    async def configure(self, configs: Sequence[ServerConfig]) -> None:
+        """Take in what is configured now; servers that are configured otherwise are ended."""
+        before = self.servers
+        same = {name: one for name, one in before.items() if one.config in configs}
+        self.servers = {c.name: same.get(c.name) or self._server(c) for c in configs}
+        await asyncio.gather(*(one.close() for name, one in before.items() if name not in same))
 
     def descriptions(self) -> list[Tool]:
         """The tools that are known now; servers that nobody knows are started meanwhile."""

@@ -255,6 +255,12 @@ class ImageQuery(msgspec.Struct, frozen=True, kw_only=True):
     image: ImageName | None = None
 
 
+class McpPlace(_Body, frozen=True, kw_only=True):
+    """In which session a server is meant; outside of any if left out."""
+
+    session: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$")] | None = None
+
+
 class CheckpointsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """How many checkpoints, the newest first."""
 

@@ -45,6 +45,7 @@ def operations() -> dict[tuple[str, str], Operation]:
     from ..events import CheckpointObservation
     from ..session import SessionInfo
     from ..session.files import Changes, RestorePreview
+    from ..session.mcp import McpStatus, ServerStatus
 
     sessions = msgspec.defstruct("Sessions", [("sessions", list[SessionInfo])])
     agents = msgspec.defstruct("Agents", [("agents", list[AgentInfo])])
@@ -127,6 +128,12 @@ def operations() -> dict[tuple[str, str], Operation]:
         ("/secrets/{name}", "delete"): Operation("Forget a secret", status=204),
         ("/agents", "get"): Operation("The agents to choose from", agents),
         ("/models", "get"): Operation("The models to choose from", bodies.Models),
+        ("/mcp", "get"): Operation(
+            "The person's MCP servers, and how they are", McpStatus, query=bodies.McpPlace
+        ),
+        ("/mcp/{name}/restart", "post"): Operation(
+            "Begin to start one anew", ServerStatus, 202, bodies.McpPlace
+        ),
         ("/sandbox/requirements", "get"): Operation(
             "Whether what the requirements file lists is installed", bodies.InstallStatus
         ),

@@ -11,6 +11,7 @@ from .events import BlobHandler, EventsHandler
 from .files import CheckpointsHandler, DiffHandler, RewindHandler, UndoHandler
 from .health import HealthHandler
 from .images import ImageHandler
+from .mcp import McpHandler, McpRestartHandler
 from .models import ModelsHandler
 from .openapi import OpenApiHandler
 from .pythons import PythonsHandler
@@ -50,6 +51,8 @@ ROUTES: dict[str, type[JsonErrors]] = {
     "/secrets/{name}": SecretHandler,
     "/agents": AgentsHandler,
     "/models": ModelsHandler,
+    "/mcp": McpHandler,
+    "/mcp/{name}/restart": McpRestartHandler,
     "/sandbox/image": ImageHandler,
     "/sandbox/pythons": PythonsHandler,
     "/sandbox/requirements": RequirementsHandler,

@@ -32,6 +32,7 @@ from ..runtime.checkpoints import Shelf
 from ..runtime.kernel_host import MakeHost
 from .idle import IdleKeeper
 from .info import INFO_FILE, SessionInfo, read_info
+from .mcp import McpRoom
 from .prewarm import Prewarmer
 from .session import Session
 
@@ -61,6 +62,11 @@ class SessionManager:
         The way to each notebook; None where there is no server, only files.
     kernels, runs
         The kernels of notebooks, and the cells that are run in them; None where there is no server.
+
+    Attributes
+    ----------
+    mcp
+        The person's MCP servers.
     """
 
     def __init__(
@@ -86,6 +92,7 @@ class SessionManager:
         self._masker = Masker(config.secrets_values)
         self._gateway = ModelGateway()
         self._tour = TourModel()
+        self.mcp = McpRoom(config, self._masker)
         self._idle = IdleKeeper(
             lambda: config.settings.idle_timeout, lambda: self._open.values(), self._forget
         )
@@ -230,6 +237,7 @@ class SessionManager:
         for session, result in zip(sessions, results, strict=True):
             if isinstance(result, BaseException):
                 self._log.error("Session %s did not close cleanly: %r", session.id, result)
+        await self.mcp.close()
         await self._gateway.close()
 
     def resolve_model(self, name: str) -> LanguageModel:
@@ -259,6 +267,7 @@ class SessionManager:
                 self._config,
                 self.resolve_model,
                 lambda: self._notebooks,
+                await self.mcp.servers_of(info.id, Path(info.workspace)),
                 self._make_host,
                 self._kernels,
                 self._runs,

@@ -38,6 +38,7 @@ from ..events import (
     UserMessageAction,
 )
 from ..llm.base import LanguageModel
+from ..mcp.servers import McpServers
 from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.undo.kept import KeptEdits
 from ..notebooks.undo.taking_back import TakingBack
@@ -49,6 +50,7 @@ from .dry_runs import dry_run_of
 from .files import SessionFiles, make_checkpointing
 from .info import SessionInfo, write_info
 from .kernel_executor import kernel_executor
+from .mcp_actions import McpActions
 from .model import SessionModel, condenser_settings
 from .network import SessionNetwork
 from .notebook_actions import NotebookActions
@@ -94,6 +96,7 @@ class Session:
         config: Config,
         resolve: Callable[[str], LanguageModel],
         notebooks: Callable[[], Notebooks],
+        mcp: McpServers,
         make_host: MakeHost | None = None,
         kernels: Kernels | None = None,
         runs: Runs | None = None,
@@ -108,6 +111,7 @@ class Session:
         self._closed = False
         self._used = datetime.now(UTC)
         self._home = config.home
+        self._mcp = mcp
         self._secrets = config.secrets
         workspace = self._workspace = Path(info.workspace)
         settings = config.settings
@@ -134,6 +138,7 @@ class Session:
             actions,
             self._runs,
             SandboxKernel(self._runtime, stream.masker),
+            McpActions(mcp),
             kernel_executor(
                 kernels,
                 notebooks,
@@ -168,6 +173,7 @@ class Session:
             on_response=asking.on_response,
             blobs=self.stream.blobs,
             condenser=self._condenser,
+            tool_sources=(self._mcp,),
         )
 
     @property
@@ -204,6 +210,7 @@ class Session:
             Whether there is none any more.
         """
         if await self.controller.sandbox.release(reason):
+            await self._mcp.close()
             return True
         self.touch()
         return False
@@ -521,6 +528,7 @@ class Session:
         finally:
             self._closed = True
             self._announce()
+            await self._mcp.close()
             await self.stream.close()
             await self._saving
         await asyncio.to_thread(self.save)

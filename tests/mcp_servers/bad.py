@@ -74,6 +74,7 @@ def call(name: str) -> str:
     """Do what a tool does; give its answer."""
     match name:
         case "hang":
+            open("hanging", "w").close()  # For tests that wait for it.
             time.sleep(3600)
         case "die":
             sys.stderr.write("Segmentation fault, so to speak\n")
