@@ -60,8 +60,9 @@ class ModelError(OpenHandsError):
     ----------
     code
         ``model_auth``, ``model_unreachable``, ``model_not_found``, ``model_rate_limited``,
-        ``model_timeout``, ``model_bad_request``, ``model_context``, ``model_cut_off``,
-        ``model_gateway`` or ``model_error``.
+        ``model_quota``, ``model_unavailable``, ``model_timeout``, ``model_bad_request``,
+        ``model_no_images``, ``model_context``, ``model_cut_off``, ``model_gateway`` or
+        ``model_error``.
     message, hint
         As in `OpenHandsError`.
     retry_after

@@ -21,7 +21,7 @@ from openhands_jupyter.events import (
     State,
     UserMessageAction,
 )
-from openhands_jupyter.llm.base import Message, Response, Tool, ToolCall, Usage
+from openhands_jupyter.llm.base import Capabilities, Message, Response, Tool, ToolCall, Usage
 
 PER_TOKEN = 4
 """Characters in a token of this model."""
@@ -62,8 +62,8 @@ class StrictModel:
         self.summaries: list[list[Message]] = []
         self.refused = 0
 
-    async def sees_images(self) -> bool:
-        return False
+    async def capabilities(self) -> Capabilities:
+        return Capabilities()
 
     async def complete(
         self, messages: Sequence[Message], tools: Sequence[Tool], on_delta: object

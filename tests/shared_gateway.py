@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from openhands_jupyter.llm.base import Delta, Message, ModelConfig, Response, Tool
+from openhands_jupyter.llm.base import Capabilities, Delta, Message, ModelConfig, Response, Tool
 from openhands_jupyter.llm.gateway import ModelGateway
 
 
@@ -37,9 +37,9 @@ class SharedGateway:
         messages = messages or [Message(role="user", content="hello")]
         return self._run(self._gateway.complete(config, messages, tools or [], on_delta))
 
-    def sees_images(self, model: str) -> bool:
+    def capabilities(self, config: ModelConfig) -> Capabilities:
         """Ask about a model, and wait for the answer."""
-        return self._run(self._gateway.sees_images(model))
+        return self._run(self._gateway.capabilities(config))
 
     def lend(self) -> LentGateway:
         """What a session manager can have in place of a gateway of its own."""
@@ -82,9 +82,9 @@ class LentGateway:
         call = self._gateway.complete(config, messages, tools, pass_on)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
 
-    async def sees_images(self, model: str) -> bool:
-        """Ask about a model; see `ModelGateway.sees_images`."""
-        call = self._gateway.sees_images(model)
+    async def capabilities(self, config: ModelConfig) -> Capabilities:
+        """Ask about a model; see `ModelGateway.capabilities`."""
+        call = self._gateway.capabilities(config)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
 
     async def close(self) -> None:

@@ -129,7 +129,7 @@ class Conversation:
 
     async def _urls(self) -> Urls | None:
         """The images that the model is to see; None where it sees none, or there are none."""
-        if not self.history.images or not await self._agent.llm.sees_images():
+        if not self.history.images or not (await self._agent.llm.capabilities()).vision:
             return None
         return await self._drawn.urls(in_view(self.history.images))
 
@@ -142,7 +142,7 @@ class Conversation:
 
     async def _window(self) -> int:
         """Tokens that a prompt may have, as far as that is known."""
-        window = UNKNOWN_WINDOW
+        window = (await self._agent.llm.capabilities()).window or UNKNOWN_WINDOW
         return min(window, self._overflowed.get(self._agent.llm.name, window))
 
     # Too long a prompt
@@ -286,7 +286,8 @@ def actions_of(response: Response, toolbox: Toolbox) -> list[Action]:
     """The actions that a response means, which calls tools of `toolbox` or says something."""
     if not response.tool_calls:
         call = ModelCall(response_id=response.id, model=response.model)
-        return [AgentMessageAction(content=response.text, wait_for_response=True, llm=call)]
+        said = AgentMessageAction(content=response.text, wait_for_response=True, llm=call)
+        return [_with_thoughts(said, response)]
     ids = _distinct_ids(response)
     actions = [
         _action_of(call, id, response, toolbox)
@@ -294,7 +295,17 @@ def actions_of(response: Response, toolbox: Toolbox) -> list[Action]:
     ]
     if response.text and not actions[0].thought:
         actions[0] = msgspec.structs.replace(actions[0], thought=response.text)
+    actions[0] = _with_thoughts(actions[0], response)
     return actions
+
+
+def _with_thoughts(action: Action, response: Response) -> Action:
+    """The first action of a response, which carries what the model thought before."""
+    assert action.llm is not None
+    call = msgspec.structs.replace(
+        action.llm, reasoning=response.reasoning, thinking=response.thinking
+    )
+    return msgspec.structs.replace(action, llm=call)
 
 
 def _distinct_ids(response: Response) -> list[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import msgspec
+
+from ..events import ModelCall
 from ..events.blobs import cut
 from ..llm.base import Message, ToolCall
 from .images import PromptImage, Urls, image_message
@@ -136,11 +139,14 @@ class Call:
 class Turn:
     """One response of the model, and the results of its calls, kept together."""
 
-    def __init__(self, id: int, response_id: str, text: str) -> None:
+    def __init__(
+        self, id: int, response_id: str, text: str, origin: ModelCall | None = None
+    ) -> None:
         self.id = id
         self.index = 0
         self.response_id = response_id
         self.text = text
+        self.origin = origin or ModelCall(response_id=response_id)
         self.calls: list[Call] = []
 
     @property
@@ -153,9 +159,16 @@ class Turn:
         if not self.calls and not self.text:
             # Providers refuse a message that says nothing.
             return []
-        refused = self.calls and self.calls[0].shown == "refused"
         calls = [call.told_call() for call in self.calls]
-        head = Message(role="assistant", content="" if refused else self.text, tool_calls=calls)
+        head = Message(role="assistant", tool_calls=calls)
+        if not self.calls or self.calls[0].shown != "refused":
+            head = msgspec.structs.replace(
+                head,
+                content=self.text,
+                model=self.origin.model,
+                reasoning=self.origin.reasoning,
+                thinking=self.origin.thinking,
+            )
         results = [
             Message(role="tool", tool_call_id=call.call.id, content=call.told())
             for call in self.calls

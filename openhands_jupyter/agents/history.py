@@ -239,7 +239,7 @@ class PromptHistory:
         response_id = event.llm.response_id if event.llm else f"event-{event.id}"
         turn = self._latest
         if turn is None or turn.response_id != response_id:
-            turn = self._latest = Turn(event.id, response_id, _text(event))
+            turn = self._latest = Turn(event.id, response_id, _text(event), event.llm)
             self._append(turn)
         if call_id is not None:
             self._add_call(turn, event, call_id)

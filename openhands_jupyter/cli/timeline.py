@@ -51,6 +51,7 @@ from ..events import (
     LimitWarningObservation,
     MCPAction,
     MCPObservation,
+    ModelNoticeObservation,
     NetworkAccessAction,
     NetworkRefusedObservation,
     NoCheckpointObservation,
@@ -488,8 +489,15 @@ class Timeline:
 
     @_show.register
     def _(self, event: AgentStateChangedObservation) -> None:
-        if event.code:
+        if event.retry_in is not None:
+            when = f"It is asked again in {event.retry_in:.0f} seconds."
+            self._head(event, f"{event.reason} {when}", "yellow")
+        elif event.code:
             self._head(event, f"{event.reason} {event.hint}".rstrip(), "red")
+
+    @_show.register
+    def _(self, event: ModelNoticeObservation) -> None:
+        self._head(event, f"{event.message} {event.hint}".rstrip(), "yellow")
 
 
 def _output_text(output: Output) -> str:

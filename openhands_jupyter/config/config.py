@@ -168,7 +168,7 @@ class Config:
 
         The configured address and ``LLM_API_KEY`` belong to the configured model; a model of
         another provider, or one that only a workspace asks for, must not be sent them. What is
-        configured of its vision does not hold for such a model either.
+        configured of what the model is able to does not hold for such a model either.
 
         Parameters
         ----------
@@ -188,9 +188,21 @@ class Config:
         return ModelConfig(
             model=name,
             api_key=key,
-            base_url=self._settings.base_url if ours else None,
-            vision=self._settings.vision if ours else "auto",
+            timeout=self._settings.model_timeout,
+            **self._configured_of_model() if ours else {},
         )
+
+    def _configured_of_model(self) -> dict[str, Any]:
+        names = (
+            "base_url",
+            "vision",
+            "tool_calls",
+            "prompt_caching",
+            "context_window",
+            "max_output_tokens",
+            "reasoning_effort",
+        )
+        return {name: getattr(self._settings, name) for name in names}
 
     def _goes_with_configured(self, name: str) -> bool:
         model, _ = self._resolve("model", skip=self._project)

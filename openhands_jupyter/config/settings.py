@@ -14,7 +14,7 @@ from ..events import CondenserName, Mode
 from ..events.limits import DEFAULT_STEP_LIMIT
 from ..events.state import DEFAULT_AGENT
 from ..hosts import Preset, Rule
-from ..llm.base import Vision
+from ..llm.base import Ability, ReasoningEffort
 
 Isolation = Literal["auto", "bubblewrap", "landlock", "docker", "gateway", "none"]
 NetworkMode = Literal["off", "allow-list"]
@@ -27,6 +27,10 @@ AgentName = Annotated[
 ]
 """Of an agent that is known, or an import path, such as ``package.module:Class``."""
 BaseUrl = Annotated[str, Meta(max_length=2000, pattern=r"^https?://[^\s]+$")]
+FallbackModels = Annotated[list[ModelName], Meta(max_length=10)]
+ModelRetries = Annotated[int, Meta(ge=0, le=100)]
+ContextWindow = Annotated[int, Meta(ge=512, le=100_000_000)]
+MaxOutput = Annotated[int, Meta(ge=1, le=10_000_000)]
 StepLimit = Annotated[int, Meta(ge=1, le=100_000)]
 CostLimit = Annotated[float, Meta(ge=0, le=1_000_000)]
 TokenLimit = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
@@ -65,7 +69,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     model: ModelName = TOUR_MODEL
     base_url: BaseUrl | None = None
-    vision: Vision = "auto"
+    fallback_models: FallbackModels = []
+    model_timeout: Timeout = 120.0
+    model_retries: ModelRetries = 5
+    vision: Ability = "auto"
+    tool_calls: Ability = "auto"
+    prompt_caching: Ability = "auto"
+    context_window: ContextWindow | None = None
+    max_output_tokens: MaxOutput | None = None
+    reasoning_effort: ReasoningEffort = "auto"
     mode: Mode = "agent"
     agent: AgentName = DEFAULT_AGENT
     isolation: Isolation = "auto"
@@ -140,7 +152,15 @@ FILE_KEYS = {
     FileKey("core", "max_tokens_per_task"): "token_limit",
     FileKey("llm", "model"): "model",
     FileKey("llm", "base_url"): "base_url",
+    FileKey("llm", "fallback_models"): "fallback_models",
+    FileKey("llm", "timeout"): "model_timeout",
+    FileKey("llm", "num_retries"): "model_retries",
     FileKey("llm", "vision"): "vision",
+    FileKey("llm", "native_tool_calling"): "tool_calls",
+    FileKey("llm", "caching_prompt"): "prompt_caching",
+    FileKey("llm", "max_input_tokens"): "context_window",
+    FileKey("llm", "max_output_tokens"): "max_output_tokens",
+    FileKey("llm", "reasoning_effort"): "reasoning_effort",
     FileKey("sandbox", "base_container_image"): "docker_image",
     FileKey("sandbox", "ca_bundle"): "ca_bundle",
     FileKey("sandbox", "conda_channels"): "conda_channels",
@@ -182,6 +202,9 @@ PROJECT_SETTINGS = frozenset({"agent", "model", "step_limit", "timeout"})
 ADMINISTRATOR_SETTINGS = frozenset({"network_proxy", "trusted_networks"})
 """What only the server's configuration sets: they open networks that are not the person's."""
 
+_SWITCHES = {"true": "on", "false": "off"}
+"""OpenHands' own words for what a model is able to do."""
+
 _TYPES = get_type_hints(Settings, include_extras=True)
 NAMES = tuple(Settings.__struct_fields__)
 
@@ -220,6 +243,8 @@ def convert(name: str, value: Any, *, from_text: bool = False) -> Any:
         When it does not fit; the message says what was expected.
     """
     kind = _TYPES[name]
+    if kind == Ability and str(value).lower() in _SWITCHES:
+        value = _SWITCHES[str(value).lower()]
     if from_text and _is_list(kind):
         value = [part for part in re.split(r"[\s,]+", value) if part]
     converted = msgspec.convert(value, kind, strict=not from_text)

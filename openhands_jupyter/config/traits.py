@@ -18,9 +18,37 @@ DESCRIPTIONS = {
         "Address that the model is reached at, such as ``http://localhost:11434/v1`` for a local "
         "one. By default the provider's own."
     ),
+    "fallback_models": (
+        "Models that are asked in this order when the model fails for good, such as "
+        "``openai/gpt-5-mini``. Which one answered is on the timeline."
+    ),
+    "model_timeout": (
+        "Seconds without a piece of a model's answer after which the call is given up. An answer "
+        "that goes on is never cut."
+    ),
+    "model_retries": (
+        "How often a model is asked again that takes no more requests, fails or cannot be reached."
+    ),
     "vision": (
         "Whether the model is shown images. With ``auto`` it is, if LiteLLM knows it for a model "
         "that sees them; ``on`` is for one that LiteLLM does not know, such as a local one."
+    ),
+    "tool_calls": (
+        "Whether the model calls tools by its provider's own means. With ``auto`` it does, unless "
+        "it is known not to; ``off`` has it write its calls as text."
+    ),
+    "prompt_caching": (
+        "Whether a prompt is marked for providers that keep its beginning only where they are told "
+        "to. With ``auto`` it is for Claude; others keep it by themselves."
+    ),
+    "context_window": (
+        "Tokens of a prompt and its answer together that the model takes. By default as many as "
+        "LiteLLM or the local server says. Ollama is told to load the model so (``num_ctx``)."
+    ),
+    "max_output_tokens": "Tokens that an answer of the model may have. By default its most.",
+    "reasoning_effort": (
+        "How much the model thinks before it answers: ``low``, ``medium``, ``high``; ``auto`` "
+        "leaves it to the provider."
     ),
     "mode": (
         "How much may happen without asking in new sessions: ``ask`` only reads, ``agent`` asks "

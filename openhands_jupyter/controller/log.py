@@ -70,6 +70,7 @@ class Log:
         hint: str = "",
         cause: int | None = None,
         lost: float = 0.0,
+        retry_in: float | None = None,
     ) -> None:
         """Say where the session stands; not that it goes on running.
 
@@ -91,6 +92,7 @@ class Log:
                 hint=hint,
                 cause=cause,
                 worked=round(worked, 3) if was_working and state not in WORKING else None,
+                retry_in=retry_in,
             )
         )
 

@@ -51,6 +51,7 @@ from .event import (
     Risk,
     RiskLevel,
     ShownImage,
+    ThinkingBlock,
 )
 from .kernels import (
     KernelCodeAction,
@@ -117,6 +118,7 @@ from .observations import (
     IPythonOutputObservation,
     IsolationLevel,
     IsolationObservation,
+    ModelNoticeObservation,
     ModelUsageObservation,
     NetworkRefusal,
     NetworkRefusedObservation,
@@ -207,6 +209,7 @@ __all__ = [
     "MessageContext",
     "Mode",
     "ModelCall",
+    "ModelNoticeObservation",
     "ModelUsageObservation",
     "NameChanges",
     "NetworkAccess",
@@ -250,6 +253,7 @@ __all__ = [
     "SystemMessageAction",
     "Task",
     "TaskTrackingAction",
+    "ThinkingBlock",
     "Turn",
     "UndoAction",
     "UserKernel",

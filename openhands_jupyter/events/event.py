@@ -44,6 +44,25 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_de
     usual_source: ClassVar[Source] = "environment"
 
 
+class ThinkingBlock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A piece of a model's reasoning as its provider signed it.
+
+    Some providers insist on having it back unchanged, before the calls that it led to. Source: the
+    documentation of Anthropic's API, "Extended thinking" with tool use.
+
+    Attributes
+    ----------
+    thinking, signature
+        The text, and the provider's signature under it.
+    data
+        Reasoning that only the provider can read; the others are empty then.
+    """
+
+    thinking: str = ""
+    signature: str = ""
+    data: str = ""
+
+
 class ModelCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which model response an agent's event came from, enough to rebuild the prompt history.
 
@@ -60,6 +79,10 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     arguments
         The arguments as the model wrote them (JSON text), kept only where the action cannot tell
         them, as with a malformed call.
+    reasoning
+        What the model thought before it answered, on the first event of a response.
+    thinking
+        The same in signed blocks, where the provider signs it; on the first event too.
     """
 
     response_id: str
@@ -67,6 +90,8 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_call_id: str | None = None
     tool_name: str | None = None
     arguments: str | None = None
+    reasoning: str = ""
+    thinking: list[ThinkingBlock] = []
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -294,6 +294,8 @@ class AgentStateChangedObservation(Observation, frozen=True, kw_only=True, tag=T
         What the person can do about it.
     worked
         Seconds that the agent has worked in the session, told when it stops working.
+    retry_in
+        Seconds after which it goes on by itself; None where somebody has to act.
     """
 
     state: AgentState
@@ -301,6 +303,7 @@ class AgentStateChangedObservation(Observation, frozen=True, kw_only=True, tag=T
     code: str = ""
     hint: str = ""
     worked: float | None = None
+    retry_in: float | None = None
 
 
 class ModelUsageObservation(Observation, frozen=True, kw_only=True, tag=True):
@@ -327,6 +330,26 @@ class ModelUsageObservation(Observation, frozen=True, kw_only=True, tag=True):
     cached_tokens: int = 0
     cost: float | None = None
     seconds: float = 0.0
+
+
+class ModelNoticeObservation(Observation, frozen=True, kw_only=True, tag=True):
+    """Something about a model that the person should know, though the work goes on.
+
+    Attributes
+    ----------
+    model
+        The model that is asked from here on.
+    code
+        ``small_window``, ``model_no_images``, ``model_back`` (the session's own model answers
+        again), or that of the error for which a fallback model is asked.
+    message, hint
+        As in an error.
+    """
+
+    model: str
+    code: str
+    message: str
+    hint: str = ""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import litellm
+import msgspec
 
+from ..events import ThinkingBlock
 from .base import Delta, Response, ToolCall, Usage
 
 
@@ -42,20 +44,22 @@ class AnswerBuilder:
         self._id = ""
         self._text: list[str] = []
         self._reasoning: list[str] = []
+        self._thinking: list[ThinkingBlock] = []
         self._calls: list[_Call] = []
         self._open: dict[int, _Call] = {}
         self._finish_reason = ""
         self._usage = Usage()
 
-    def add(self, chunk: Any) -> None:
-        """Take in a chunk of a stream."""
+    def add(self, chunk: Any) -> bool:
+        """Take in a chunk of a stream; whether a piece of the response was in it."""
         self.begun = True
         self._id = self._id or chunk.id or ""
         if usage := getattr(chunk, "usage", None):
             self._usage = counted(usage, self._model)
         for choice in chunk.choices[:1]:
             self._finish_reason = choice.finish_reason or self._finish_reason
-            self._add_content(choice.delta)
+            return self._add_content(choice.delta)
+        return False
 
     def add_whole(self, response: litellm.ModelResponse) -> None:
         """Take in a response that came in one piece."""
@@ -74,6 +78,7 @@ class AnswerBuilder:
             model=self._model,
             text="".join(self._text),
             reasoning="".join(self._reasoning),
+            thinking=self._thinking,
             tool_calls=[
                 ToolCall(id=call.id, name=call.name, arguments=call.arguments)
                 for call in self._calls
@@ -82,8 +87,10 @@ class AnswerBuilder:
             usage=self._usage,
         )
 
-    def _add_content(self, content: Any) -> None:
-        """Take in a delta, or a message, which has the same attributes."""
+    def _add_content(self, content: Any) -> bool:
+        """Take in a delta, or a message, which has the same attributes; whether it held any."""
+        for block in getattr(content, "thinking_blocks", None) or []:
+            self._add_thinking(block)
         if reasoning := getattr(content, "reasoning_content", None):
             self._reasoning.append(reasoning)
             self._on_delta(Delta(kind="reasoning", text=reasoning))
@@ -92,6 +99,21 @@ class AnswerBuilder:
             self._on_delta(Delta(kind="text", text=content.content))
         for piece in content.tool_calls or []:
             self._add_tool_call(piece)
+        return bool(reasoning or content.content or content.tool_calls)
+
+    def _add_thinking(self, piece: dict[str, Any]) -> None:
+        """Take in a signed block, or a piece of one: its signature comes last."""
+        if data := piece.get("data"):
+            self._thinking.append(ThinkingBlock(data=data))
+            return
+        if not self._thinking or self._thinking[-1].signature or self._thinking[-1].data:
+            self._thinking.append(ThinkingBlock())
+        block = self._thinking[-1]
+        self._thinking[-1] = msgspec.structs.replace(
+            block,
+            thinking=block.thinking + (piece.get("thinking") or ""),
+            signature=piece.get("signature") or "",
+        )
 
     def _add_tool_call(self, piece: Any) -> None:
         call = self._call_of(piece)

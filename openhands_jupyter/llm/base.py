@@ -7,8 +7,13 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-Vision = Literal["auto", "on", "off"]
-"""Whether a model sees images; ``auto`` is as far as LiteLLM knows."""
+from ..events import ThinkingBlock
+
+Ability = Literal["auto", "on", "off"]
+"""Whether a model is able to do something; ``auto`` is as far as that can be found out."""
+
+ReasoningEffort = Literal["auto", "low", "medium", "high"]
+"""How much a model is to think before it answers; ``auto`` leaves it to the provider."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -40,12 +45,37 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         The calls of an assistant message.
     tool_call_id
         The call that a tool message answers.
+    model
+        Which model wrote an assistant message.
+    reasoning, thinking
+        What that model thought before, as in `events.ModelCall`; goes back to it alone.
     """
 
     role: Role
     content: str | list[dict[str, Any]] = ""
     tool_calls: list[ToolCall] = []
     tool_call_id: str = ""
+    model: str = ""
+    reasoning: str = ""
+    thinking: list[ThinkingBlock] = []
+
+    @property
+    def has_images(self) -> bool:
+        """Whether it shows images."""
+        return isinstance(self.content, list) and any(map(_is_image, self.content))
+
+
+def without_images(message: Message) -> Message:
+    """The message for a model that sees none: a note in the place of each image."""
+    if not message.has_images:
+        return message
+    note = {"type": "text", "text": "[an image that this model cannot be shown]"}
+    parts = [note if _is_image(part) else part for part in message.content]
+    return msgspec.structs.replace(message, content=parts)
+
+
+def _is_image(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "image_url"
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,10 +92,11 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     kind
-        ``text``, ``reasoning``, or ``tool_call`` (then ``text`` is a piece of the arguments).
+        ``text``, ``reasoning``, or ``tool_call`` (then ``text`` is a piece of the arguments);
+        ``void`` takes back all that came before: the response begins anew.
     """
 
-    kind: Literal["text", "reasoning", "tool_call"]
+    kind: Literal["text", "reasoning", "tool_call", "void"]
     text: str
     tool_name: str = ""
 
@@ -86,6 +117,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     text: str = ""
     reasoning: str = ""
+    thinking: list[ThinkingBlock] = []
     tool_calls: list[ToolCall] = []
     finish_reason: str = ""
     usage: Usage = Usage()
@@ -101,21 +133,69 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     base_url
         Address of the provider or of a local server; None for the provider's own.
     timeout
-        Seconds that one call may take.
-    vision
-        Whether it sees images.
+        Seconds without a piece of the answer after which a call is given up.
+    vision, tool_calls
+        Whether it sees images, and whether it can call tools.
+    prompt_caching
+        Whether the provider is told which part of a prompt to keep.
+    context_window, max_output_tokens
+        Tokens of prompt and answer together, and of an answer; None for as far as is known.
+    reasoning_effort
+        How much it is to think.
     """
 
     model: str
     api_key: str | None = None
     base_url: str | None = None
     timeout: float = 120.0
-    vision: Vision = "auto"
+    vision: Ability = "auto"
+    tool_calls: Ability = "auto"
+    prompt_caching: Ability = "auto"
+    context_window: int | None = None
+    max_output_tokens: int | None = None
+    reasoning_effort: ReasoningEffort = "auto"
 
     def __repr__(self) -> str:
         """Tell everything but the key, which must not get into a log or a traceback."""
         key = "set" if self.api_key else "not set"
         return f"ModelConfig({self.model!r}, key {key}, {self.base_url!r}, {self.timeout:g} s)"
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model is able to do, as far as it is known; None where it is not.
+
+    Attributes
+    ----------
+    tool_calls, vision, reasoning, caching
+        Whether it calls tools, sees images, thinks before it answers, and whether its provider
+        keeps the beginning of a prompt from one call to the next.
+    window
+        Tokens of prompt and answer together.
+    max_output
+        Tokens of an answer.
+    """
+
+    tool_calls: bool | None = None
+    vision: bool | None = None
+    reasoning: bool | None = None
+    caching: bool | None = None
+    window: int | None = None
+    max_output: int | None = None
+
+    def overridden(self, config: ModelConfig) -> Capabilities:
+        """The same with what is configured in place of what was found."""
+        return msgspec.structs.replace(
+            self,
+            tool_calls=_configured(config.tool_calls, self.tool_calls),
+            vision=_configured(config.vision, self.vision),
+            caching=_configured(config.prompt_caching, self.caching),
+            window=config.context_window or self.window,
+            max_output=config.max_output_tokens or self.max_output,
+        )
+
+
+def _configured(ability: Ability, found: bool | None) -> bool | None:
+    return found if ability == "auto" else ability == "on"
 
 
 class LanguageModel(Protocol):
@@ -126,8 +206,8 @@ class LanguageModel(Protocol):
         """Its name, as it is configured."""
         ...
 
-    async def sees_images(self) -> bool:
-        """Whether a message of the person may hold images.
+    async def capabilities(self) -> Capabilities:
+        """What the model is able to do.
 
         Raises
         ------

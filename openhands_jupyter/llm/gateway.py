@@ -7,12 +7,14 @@ own it neither blocks the server's event loop nor takes the server along when it
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from ..errors import ModelError
-from .base import Delta, Message, ModelConfig, Response, Tool
+from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool
 from .gateway_child import GatewayChild, failure
 
 IDLE_SECONDS = 15 * 60.0
@@ -25,6 +27,9 @@ _ASKING_LIMIT = 30.0
 
 _GRACE = 15.0
 """Seconds beyond a call's own timeout after which the process is taken to hang."""
+
+_KNOWN_FOR = 60.0
+"""Seconds that what a model is able to do counts as known: a server may load another one."""
 
 T = TypeVar("T")
 
@@ -43,7 +48,7 @@ class ModelGateway:
         self._child: GatewayChild | None = None
         self._starting = asyncio.Lock()
         self._calls = 0
-        self._sees_images: dict[str, bool] = {}
+        self._known: dict[tuple[str, str | None], tuple[float, Capabilities]] = {}
         self._idle_timer: asyncio.TimerHandle | None = None
         self._background: set[asyncio.Task[None]] = set()
 
@@ -81,17 +86,26 @@ class ModelGateway:
         config
             The model to call, and how.
         """
-        async with self._used() as child:
-            with child.call(config, messages, tools, on_delta) as answer:
-                return await self._answer(child, answer, config.timeout)
+        patience = _Patience(config.timeout + _GRACE)
 
-    async def sees_images(self, model: str) -> bool:
-        """Find out whether a model sees images; see `LanguageModel.sees_images`."""
-        if model not in self._sees_images:
+        def pass_on(delta: Delta) -> None:
+            patience.begin_again()
+            on_delta(delta)
+
+        async with self._used() as child:
+            with child.call(config, messages, tools, pass_on) as answer:
+                return await self._answer(child, answer, patience)
+
+    async def capabilities(self, config: ModelConfig) -> Capabilities:
+        """Find out what a model is able to do, whatever is configured of it."""
+        place = (config.model, config.base_url)
+        since, found = self._known.get(place, (-math.inf, Capabilities()))
+        if time.monotonic() - since > _KNOWN_FOR:
             async with self._used() as child:
-                with child.ask(model) as answer:
-                    self._sees_images[model] = await self._answer(child, answer, _ASKING_LIMIT)
-        return self._sees_images[model]
+                with child.ask(config) as answer:
+                    found = await self._answer(child, answer, _Patience(_ASKING_LIMIT))
+            self._known[place] = (time.monotonic(), found)
+        return found
 
     async def close(self) -> None:
         """End the process; calls in flight fail."""
@@ -123,11 +137,14 @@ class ModelGateway:
             self._calls -= 1
             self._watch_idleness()
 
-    async def _answer(self, child: GatewayChild, answer: asyncio.Future[T], seconds: float) -> T:
+    async def _answer(
+        self, child: GatewayChild, answer: asyncio.Future[T], patience: _Patience
+    ) -> T:
         try:
             async with asyncio.timeout(_LOADING_LIMIT):
                 await child.ready.wait()
-            async with asyncio.timeout(seconds + _GRACE):
+            async with patience.limit:
+                patience.begin_again()
                 return await answer
         except TimeoutError:
             child.kill()
@@ -158,6 +175,17 @@ class ModelGateway:
         task.add_done_callback(self._background.discard)
 
 
+class _Patience:
+    """How long the process may be silent about a call."""
+
+    def __init__(self, seconds: float) -> None:
+        self.limit = asyncio.timeout(None)
+        self._seconds = seconds
+
+    def begin_again(self) -> None:
+        self.limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
+
+
 class GatewayModel:
     """A language model behind the model gateway.
 
@@ -174,11 +202,9 @@ class GatewayModel:
         self._gateway = gateway
         self._config = config
 
-    async def sees_images(self) -> bool:
-        """Whether it does, as it is configured; see `LanguageModel.sees_images`."""
-        if self._config.vision != "auto":
-            return self._config.vision == "on"
-        return await self._gateway.sees_images(self.name)
+    async def capabilities(self) -> Capabilities:
+        """What it is able to do, as it is configured; see `LanguageModel.capabilities`."""
+        return (await self._gateway.capabilities(self._config)).overridden(self._config)
 
     async def complete(
         self,

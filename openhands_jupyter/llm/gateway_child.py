@@ -17,10 +17,10 @@ import msgspec
 
 from ..errors import ModelError
 from ..making import made_or_undone
-from .base import Delta, Message, ModelConfig, Response, Tool
+from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool
 from .gateway_protocol import (
     LINE_LIMIT,
-    Ability,
+    Able,
     Ask,
     Cancel,
     Complete,
@@ -126,9 +126,10 @@ class GatewayChild:
             yield answer
 
     @contextmanager
-    def ask(self, model: str) -> Iterator[asyncio.Future[bool]]:
-        """Ask whether a model sees images."""
-        with self._handed_over(Ask(call=next(self._numbers), model=model)) as answer:
+    def ask(self, config: ModelConfig) -> Iterator[asyncio.Future[Capabilities]]:
+        """Ask what a model is able to do."""
+        config = msgspec.structs.replace(config, api_key=None)
+        with self._handed_over(Ask(call=next(self._numbers), config=config)) as answer:
             yield answer
 
     @contextmanager
@@ -197,8 +198,8 @@ class GatewayChild:
                     self._send(Cancel(call=message.call))
             case Done(response=response):
                 answer.set_result(response)
-            case Ability(sees_images=sees_images):
-                answer.set_result(sees_images)
+            case Able(capabilities=capabilities):
+                answer.set_result(capabilities)
             case Failed():
                 answer.set_exception(_error(message))
 

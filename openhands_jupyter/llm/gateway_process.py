@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..errors import ModelError
 from .gateway_protocol import (
     LINE_LIMIT,
-    Ability,
+    Able,
     Answer,
     Ask,
     Cancel,
@@ -99,8 +99,8 @@ class _Worker:
         try:
             provider = await asyncio.shield(self._provider)
             if isinstance(request, Ask):
-                seen = await provider.sees_images(request.model)
-                self._send(Ability(call=call, sees_images=seen))
+                able = await provider.capabilities(request.config)
+                self._send(Able(call=call, capabilities=able))
             else:
                 self._send(await self._complete(provider, request))
         except ModelError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .base import Delta, Message, ModelConfig, Response, Tool
+from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool
 
 LINE_LIMIT = 256 * 2**20
 """Longest line that either side takes; a prompt may hold many images."""
@@ -20,10 +20,10 @@ class Complete(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """To the gateway: tell what a model is able to."""
+    """To the gateway: tell what a model is able to; without its key."""
 
     call: int
-    model: str
+    config: ModelConfig
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -50,11 +50,11 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     response: Response
 
 
-class Ability(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class Able(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """To the server: what a model is able to."""
 
     call: int
-    sees_images: bool
+    capabilities: Capabilities
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -68,7 +68,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 Request = Complete | Ask | Cancel
-Answer = Ready | Piece | Done | Ability | Failed
+Answer = Ready | Piece | Done | Able | Failed
 
 _encoder = msgspec.json.Encoder()
 _requests = msgspec.json.Decoder(Request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -12,8 +13,10 @@ import litellm
 import msgspec
 
 from ..errors import ModelError
+from ..events import ThinkingBlock
 from .answer import AnswerBuilder
-from .base import Delta, Message, ModelConfig, Response, Tool, ToolCall
+from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool, ToolCall
+from .caching import mark
 from .provider_errors import check_address, explain, place
 
 litellm.telemetry = False
@@ -25,6 +28,13 @@ _NO_KEY = "none"
 
 _ASKING_LIMIT = 10.0
 """Seconds that finding something out about a model may take."""
+
+_WANTS_REASONING = re.compile(r"deepseek|kimi|moonshot|minimax|glm|mimo|gpt-oss", re.IGNORECASE)
+"""Models that insist on what they thought before they called tools, in words, or do better by it.
+
+Source: the documentation of DeepSeek's and Moonshot's APIs, "thinking mode" with tool calls, and
+that of gpt-oss on its chat format.
+"""
 
 
 async def complete(
@@ -43,21 +53,37 @@ async def complete(
     check_address(config)
     answer = AnswerBuilder(config.model, on_delta)
     try:
-        async with asyncio.timeout(config.timeout):
-            await _receive(answer, config, messages, tools)
+        await _receive(answer, config, messages, tools)
     except Exception as error:
-        raise explain(error, config, begun=answer.begun) from error
+        images = any(message.has_images for message in messages)
+        raise explain(error, config, begun=answer.begun, images=images) from error
     return answer.response()
 
 
-async def sees_images(model: str) -> bool:
-    """Whether LiteLLM knows that a model sees images; False for a model that it does not know."""
+async def capabilities(config: ModelConfig) -> Capabilities:
+    """What LiteLLM knows of a model, whatever is configured of it."""
     try:
         # It asks some servers of a person's own, and has no limit for that.
         async with asyncio.timeout(_ASKING_LIMIT):
-            return await asyncio.to_thread(litellm.supports_vision, model)
+            return await asyncio.to_thread(_listed, config)
     except TimeoutError:
-        return False
+        return Capabilities()
+
+
+def _listed(config: ModelConfig) -> Capabilities:
+    try:
+        listed = litellm.get_model_info(config.model, api_base=config.base_url)
+    except Exception:
+        # For LiteLLM it is an error that it does not know a model.
+        return Capabilities()
+    return Capabilities(
+        tool_calls=listed.get("supports_function_calling"),
+        vision=litellm.supports_vision(config.model),
+        reasoning=listed.get("supports_reasoning"),
+        caching=listed.get("supports_prompt_caching"),
+        window=listed.get("max_input_tokens"),
+        max_output=listed.get("max_output_tokens"),
+    )
 
 
 async def _receive(
@@ -66,13 +92,17 @@ async def _receive(
     messages: Sequence[Message],
     tools: Sequence[Tool],
 ) -> None:
-    stream = await litellm.acompletion(**_parameters(config, messages, tools))
-    async with aclosing(stream):
-        if whole := await _whole(stream, config):
-            answer.add_whole(whole)
-            return
-        async for chunk in stream:
-            answer.add(chunk)
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(config.timeout) as silence:
+        stream = await litellm.acompletion(**_parameters(config, messages, tools))
+        async with aclosing(stream):
+            if whole := await _whole(stream, config):
+                answer.add_whole(whole)
+                return
+            async for chunk in stream:
+                # Signs of life that say nothing, such as pings, do not count.
+                if answer.add(chunk):
+                    silence.reschedule(loop.time() + config.timeout)
 
 
 async def _whole(stream: Any, config: ModelConfig) -> litellm.ModelResponse | None:
@@ -104,7 +134,7 @@ def _parameters(
 ) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "model": config.model,
-        "messages": [_message(message) for message in messages],
+        "messages": [_message(message, config.model) for message in messages],
         "api_key": config.api_key or (_NO_KEY if config.base_url else None),
         "base_url": config.base_url,
         "timeout": config.timeout,
@@ -118,17 +148,57 @@ def _parameters(
         parameters["tools"] = [
             {"type": "function", "function": msgspec.to_builtins(tool)} for tool in tools
         ]
-    return parameters
+    if _is_marked(config):
+        mark(parameters["messages"], parameters.get("tools", []))
+    return parameters | _limits(config)
 
 
-def _message(message: Message) -> dict[str, Any]:
-    extra: dict[str, Any] = {}
+def _limits(config: ModelConfig) -> dict[str, Any]:
+    """What is configured of the answer's length, the window, and how much is thought."""
+    limits: dict[str, Any] = {}
+    if config.max_output_tokens is not None:
+        limits["max_tokens"] = config.max_output_tokens
+    if config.context_window is not None and config.model.startswith(("ollama/", "ollama_chat/")):
+        # Ollama loads a model with a window of its own choosing unless it is told.
+        limits["num_ctx"] = config.context_window
+    if config.reasoning_effort != "auto":
+        limits["reasoning_effort"] = config.reasoning_effort
+    return limits
+
+
+def _is_marked(config: ModelConfig) -> bool:
+    """Whether the provider keeps of a prompt what is marked; others keep what they like."""
+    if config.prompt_caching == "auto":
+        return "claude" in config.model.lower()
+    return config.prompt_caching == "on"
+
+
+def _message(message: Message, model: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"role": message.role, "content": message.content}
     match message.role:
         case "tool":
-            extra = {"tool_call_id": message.tool_call_id}
-        case "assistant" if message.tool_calls:
-            extra = {"tool_calls": [_tool_call(call) for call in message.tool_calls]}
-    return {"role": message.role, "content": message.content, **extra}
+            made["tool_call_id"] = message.tool_call_id
+        case "assistant":
+            if message.tool_calls:
+                made["tool_calls"] = [_tool_call(call) for call in message.tool_calls]
+            if message.model == model:
+                made |= _thoughts(message)
+    return made
+
+
+def _thoughts(message: Message) -> dict[str, Any]:
+    """What the model thought before it answered, in the form in which its provider wants it."""
+    if message.thinking:
+        return {"thinking_blocks": [_thinking_block(block) for block in message.thinking]}
+    if message.reasoning and _WANTS_REASONING.search(message.model):
+        return {"reasoning_content": message.reasoning}
+    return {}
+
+
+def _thinking_block(block: ThinkingBlock) -> dict[str, Any]:
+    if block.data:
+        return {"type": "redacted_thinking", "data": block.data}
+    return {"type": "thinking", "thinking": block.thinking, "signature": block.signature}
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:

@@ -18,13 +18,17 @@ _SET_A_KEY = "in the OpenHands settings, or with LLM_API_KEY before JupyterLab s
 _MISSING_KEY = re.compile(r"missing\b.*\b(api[ _]key|credentials)", re.IGNORECASE)
 _NO_PROVIDER = re.compile(r"LLM Provider NOT provided")
 _CLASS_PREFIX = re.compile(r"(?:litellm\.)?\w+(?:Error|Exception|Timeout)(?:: | - )")
+_NO_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
+_ON_IMAGES = re.compile(
+    r"image|vision|multi-?modal|content\b.*\b(must be|valid|a) string", re.IGNORECASE
+)
 _LOOKS_SECRET = re.compile(r"\b(sk-|Bearer |key=|token=)[^\s&'\"`,;)]+", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[^\s/@:\[\]]+)(:\d+)?(/\S*)?")
 _SHORTEST_SECRET = 6
 _LONGEST_QUOTE = 500
 
 
-def explain(error: Exception, config: ModelConfig, begun: bool) -> ModelError:
+def explain(error: Exception, config: ModelConfig, begun: bool, images: bool) -> ModelError:
     """Turn what LiteLLM raised into an error that a person can act on.
 
     Parameters
@@ -35,6 +39,8 @@ def explain(error: Exception, config: ModelConfig, begun: bool) -> ModelError:
         How the model was called.
     begun
         Whether a part of the response had come.
+    images
+        Whether the prompt held images.
 
     Returns
     -------
@@ -46,6 +52,7 @@ def explain(error: Exception, config: ModelConfig, begun: bool) -> ModelError:
     return (
         _interrupted(error, config, begun)
         or _by_key(error, config)
+        or _by_images(error, config, images)
         or _by_status(error, config)
         or _unreachable(error, config)
         or ModelError(
@@ -89,8 +96,8 @@ def _interrupted(error: Exception, config: ModelConfig, begun: bool) -> ModelErr
         what = "did not finish its answer" if begun else "did not answer"
         return ModelError(
             "model_timeout",
-            f"{config.model} {what} within {config.timeout:g} seconds.",
-            "Try again, raise the timeout in the settings, or choose a faster model.",
+            f"{config.model} {what}: nothing came for {config.timeout:g} seconds.",
+            "Try again, raise model_timeout in the settings, or choose a faster model.",
         )
     if begun and any(
         isinstance(cause, (httpx.TransportError, StopAsyncIteration)) for cause in causes
@@ -119,6 +126,17 @@ def _by_key(error: Exception, config: ModelConfig) -> ModelError | None:
     return None
 
 
+def _by_images(error: Exception, config: ModelConfig, images: bool) -> ModelError | None:
+    refused = _status(error) in (400, 404, 415, 422, 500, 501) and _ON_IMAGES.search(str(error))
+    if not images or not refused:
+        return None
+    return ModelError(
+        "model_no_images",
+        f"{place(config)} takes no images. {_quote(error, config)}",
+        "Set vision to off in the settings, or choose a model that sees images.",
+    )
+
+
 def _by_status(error: Exception, config: ModelConfig) -> ModelError | None:
     quote = _quote(error, config)
     if isinstance(error, ContextWindowExceededError) or _status(error) == 413:
@@ -141,8 +159,19 @@ def _by_status(error: Exception, config: ModelConfig) -> ModelError | None:
                 f"{place(config)} does not know the model {config.model}. {quote}",
                 f"Check the model's name{address} in the settings.",
             )
+        case 402:
+            return _out_of_quota(config, quote)
+        case 429 if _NO_QUOTA.search(str(error)):
+            return _out_of_quota(config, quote)
         case 429:
             return _rate_limited(error, config)
+        case 408 | 500 | 502 | 503 | 504 | 529:
+            return ModelError(
+                "model_unavailable",
+                f"{place(config)} failed. {quote}",
+                "Try again in a moment. If it goes on, look at the provider's status page.",
+                retry_after=_retry_after(error),
+            )
         case 400 | 422:
             return ModelError(
                 "model_bad_request",
@@ -150,6 +179,14 @@ def _by_status(error: Exception, config: ModelConfig) -> ModelError | None:
                 "Check that the model can call tools, or choose another one.",
             )
     return None
+
+
+def _out_of_quota(config: ModelConfig, quote: str) -> ModelError:
+    return ModelError(
+        "model_quota",
+        f"{place(config)} takes no more requests of this account. {quote}",
+        "Check the account's quota and its billing, or choose another model.",
+    )
 
 
 def _rate_limited(error: Exception, config: ModelConfig) -> ModelError:
@@ -196,8 +233,11 @@ def _status(error: Exception) -> int | None:
 
 
 def _retry_after(error: Exception) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    value = headers.get("retry-after", "")
+    # LiteLLM keeps the headers of the answer in one place or the other.
+    headers = getattr(error, "litellm_response_headers", None) or getattr(
+        getattr(error, "response", None), "headers", None
+    )
+    value = (headers or {}).get("retry-after") or ""
     try:
         return max(0.0, float(value))
     except ValueError:

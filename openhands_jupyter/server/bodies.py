@@ -12,16 +12,20 @@ from ..config.secrets import SecretOrigin, SecretValue
 from ..config.settings import (
     AgentName,
     BaseUrl,
+    ContextWindow,
     CostLimit,
     CpuLimit,
     DiskLimit,
+    FallbackModels,
     FilePath,
     GatewayUrl,
     IdleTimeout,
     ImageName,
     KernelName,
+    MaxOutput,
     MemoryLimit,
     ModelName,
+    ModelRetries,
     NetworkMode,
     Prewarm,
     ProcessLimit,
@@ -36,7 +40,7 @@ from ..config.settings import (
 )
 from ..events import CellDecision, Command, Decision, Mode, NetworkAccess
 from ..hosts import Preset
-from ..llm.base import Vision
+from ..llm.base import Ability, ReasoningEffort
 from ..notebooks.editing.drafts import LONGEST_SOURCE
 from .context import SentContext
 
@@ -173,7 +177,15 @@ class SettingsChanges(_Body, frozen=True, kw_only=True):
 
     model: ModelName | UnsetType | None = UNSET
     base_url: BaseUrl | UnsetType | None = UNSET
-    vision: Vision | UnsetType | None = UNSET
+    fallback_models: FallbackModels | UnsetType | None = UNSET
+    model_timeout: Timeout | UnsetType | None = UNSET
+    model_retries: ModelRetries | UnsetType | None = UNSET
+    vision: Ability | UnsetType | None = UNSET
+    tool_calls: Ability | UnsetType | None = UNSET
+    prompt_caching: Ability | UnsetType | None = UNSET
+    context_window: ContextWindow | UnsetType | None = UNSET
+    max_output_tokens: MaxOutput | UnsetType | None = UNSET
+    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
     mode: Mode | UnsetType | None = UNSET
     agent: AgentName | UnsetType | None = UNSET
     isolation: Isolation | UnsetType | None = UNSET

@@ -14,6 +14,7 @@ import msgspec
 from ..agents import Agent, Cast, registry
 from ..config import Config, Settings
 from ..controller import AgentController
+from ..controller.log import Log
 from ..errors import Conflict, Invalid, NotFound
 from ..events import (
     AgentState,
@@ -134,6 +135,7 @@ class Session:
             stream.blobs,
             self._announce,
         )
+        self._model = SessionModel(Log(stream, state), resolve, config)
         executors = (
             actions,
             self._runs,
@@ -154,7 +156,7 @@ class Session:
         self.controller = AgentController(
             stream,
             state,
-            Cast(registry.find, lambda kind: self._make_agent(kind, resolve)),
+            Cast(registry.find, self._make_agent),
             Gate(workspace),
             RoutingRuntime(self._runtime, executors, self._runs),
             checkpoints,
@@ -164,10 +166,10 @@ class Session:
         stream.add_listener(self._on_event)
         self._saving = asyncio.create_task(self._keep_saved())
 
-    def _make_agent(self, kind: type[Agent], resolve: Callable[[str], LanguageModel]) -> Agent:
+    def _make_agent(self, kind: type[Agent]) -> Agent:
         asking = self.controller.asking
         return kind(
-            SessionModel(self._state, resolve),
+            self._model,
             self._workspace,
             on_delta=asking.on_delta,
             on_response=asking.on_response,
@@ -581,7 +583,7 @@ _SETTLED = frozenset({"awaiting_user_input", "paused", "finished", "rejected", "
 """States that a session is in again after it was closed and opened."""
 
 _COMMAND_STATES: dict[Command, frozenset[AgentState]] = {
-    "run": frozenset({"paused", "stopped", "error"}),
+    "run": frozenset({"paused", "stopped", "error", "rate_limited"}),
     "pause": frozenset({"running", "rate_limited"}),
     "stop": frozenset({"running", "rate_limited", "awaiting_user_confirmation", "paused"}),
 }

@@ -1,7 +1,8 @@
 """The HTTP side: plays scripts, keeps a log of the requests, and tells when a client hangs up.
 
-Besides ``/v1/chat/completions`` and ``/v1/models`` it serves, for tests in another process,
-``PUT /__script`` (a list of scripts), ``GET /__log`` and ``DELETE /__log``.
+Besides ``/v1/chat/completions``, Anthropic's ``/v1/messages`` and ``/v1/models`` it serves, for
+tests in another process, ``PUT /__script`` (a list of scripts), ``GET /__log`` and
+``DELETE /__log``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -23,7 +24,7 @@ from tornado.routing import Rule
 from tornado.web import Application, RequestHandler, url
 from waiting import PATIENCE
 
-from . import wire
+from . import anthropic, wire
 from .script import ALL_PLAYED, Script, Turn
 
 Outcome = Literal["", "answered", "fault", "disconnected"]
@@ -128,6 +129,7 @@ class ModelServer:
     async def _serve(self) -> None:
         routes: list[Rule] = [
             url(r"/v1/chat/completions", CompletionHandler, {"server": self}),
+            url(r"/v1/messages", MessagesHandler, {"server": self}),
             url(r"/v1/models", ModelsHandler),
             url(r"/__script", ScriptHandler, {"server": self}),
             url(r"/__log", LogHandler, {"server": self}),
@@ -208,8 +210,7 @@ class CompletionHandler(RequestHandler):
     async def _stream(self, turn: Turn, body: dict[str, Any]) -> None:
         self.set_header("Content-Type", "text/event-stream")
         self.set_header("Cache-Control", "no-cache")
-        with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
-        for event, is_piece in wire.stream(turn, self.record.number, body["model"], with_usage):
+        for event, is_piece in self._events(turn, body):
             if turn.fault and self.record.pieces >= turn.fault_after:
                 return await self._fail(turn)
             self.write(event)
@@ -219,6 +220,10 @@ class CompletionHandler(RequestHandler):
                 await self._pause(turn.pace)
         await self.finish()
         self.record.end("answered")
+
+    def _events(self, turn: Turn, body: dict[str, Any]) -> Iterator[tuple[bytes, bool]]:
+        with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
+        return wire.stream(turn, self.record.number, body["model"], with_usage)
 
     async def _fail(self, turn: Turn) -> None:
         if turn.fault == "hang":
@@ -241,6 +246,13 @@ class CompletionHandler(RequestHandler):
                 await asyncio.wait_for(self.gone.wait(), seconds)
         if self.gone.is_set():
             raise StreamClosedError
+
+
+class MessagesHandler(CompletionHandler):
+    """Answers as Anthropic does."""
+
+    def _events(self, turn: Turn, body: dict[str, Any]) -> Iterator[tuple[bytes, bool]]:
+        return anthropic.stream(turn, self.record.number, body["model"])
 
 
 class ModelsHandler(RequestHandler):

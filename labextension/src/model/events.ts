@@ -56,6 +56,7 @@ export type Observation =
   | ErrorObservation
   | AgentStateChangedObservation
   | ModelUsageObservation
+  | ModelNoticeObservation
   | IsolationObservation
   | SandboxReleasedObservation
   | NetworkRefusedObservation
@@ -117,6 +118,10 @@ export interface UserMessageAction {
  * arguments
  *     The arguments as the model wrote them (JSON text), kept only where the action cannot tell
  *     them, as with a malformed call.
+ * reasoning
+ *     What the model thought before it answered, on the first event of a response.
+ * thinking
+ *     The same in signed blocks, where the provider signs it; on the first event too.
  */
 export interface ModelCall {
   response_id: string;
@@ -124,6 +129,26 @@ export interface ModelCall {
   tool_call_id?: string | null;
   tool_name?: string | null;
   arguments?: string | null;
+  reasoning?: string;
+  thinking?: ThinkingBlock[];
+}
+/**
+ * A piece of a model's reasoning as its provider signed it.
+ *
+ * Some providers insist on having it back unchanged, before the calls that it led to. Source: the
+ * documentation of Anthropic's API, "Extended thinking" with tool use.
+ *
+ * Attributes
+ * ----------
+ * thinking, signature
+ *     The text, and the provider's signature under it.
+ * data
+ *     Reasoning that only the provider can read; the others are empty then.
+ */
+export interface ThinkingBlock {
+  thinking?: string;
+  signature?: string;
+  data?: string;
 }
 /**
  * How risky an action is held to be, and why.
@@ -1843,6 +1868,8 @@ export interface ErrorObservation {
  *     What the person can do about it.
  * worked
  *     Seconds that the agent has worked in the session, told when it stops working.
+ * retry_in
+ *     Seconds after which it goes on by itself; None where somebody has to act.
  */
 export interface AgentStateChangedObservation {
   type: 'AgentStateChangedObservation';
@@ -1867,6 +1894,7 @@ export interface AgentStateChangedObservation {
   code?: string;
   hint?: string;
   worked?: number | null;
+  retry_in?: number | null;
 }
 /**
  * What one model response took.
@@ -1899,6 +1927,32 @@ export interface ModelUsageObservation {
   cached_tokens?: number;
   cost?: number | null;
   seconds?: number;
+}
+/**
+ * Something about a model that the person should know, though the work goes on.
+ *
+ * Attributes
+ * ----------
+ * model
+ *     The model that is asked from here on.
+ * code
+ *     ``small_window``, ``model_no_images``, ``model_back`` (the session's own model answers
+ *     again), or that of the error for which a fallback model is asked.
+ * message, hint
+ *     As in an error.
+ */
+export interface ModelNoticeObservation {
+  type: 'ModelNoticeObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  model: string;
+  code: string;
+  message: string;
+  hint?: string;
 }
 /**
  * The sandbox started; what it enforces, as its self-test found.

@@ -181,6 +181,7 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   NotebookRunObservation: true,
   ErrorObservation: true,
   AgentStateChangedObservation: true,
+  ModelNoticeObservation: true,
   ModelUsageObservation: true,
   CheckpointObservation: true,
   NoCheckpointObservation: true,

@@ -152,6 +152,11 @@ export interface IThoughtItem extends IItemBase {
   addressed: boolean;
 }
 
+export interface IReasoningItem extends IItemBase {
+  kind: 'reasoning';
+  text: string;
+}
+
 export interface IActionItem extends IItemBase {
   kind: 'action';
   action: RunnableAction;
@@ -291,6 +296,12 @@ export interface IStuckItem extends IItemBase {
   stuck: StuckObservation;
 }
 
+export interface INoticeItem extends IItemBase {
+  kind: 'notice';
+  message: string;
+  hint: string;
+}
+
 export interface IUnknownItem extends IItemBase {
   kind: 'unknown';
   event: IUnknownEvent;
@@ -303,6 +314,7 @@ export type TimelineItem =
   | IUserItem
   | IMessageItem
   | IThoughtItem
+  | IReasoningItem
   | IActionItem
   | IPlanItem
   | IFinishItem
@@ -321,4 +333,5 @@ export type TimelineItem =
   | IQuarantineItem
   | ILimitItem
   | IStuckItem
+  | INoticeItem
   | IUnknownItem;

@@ -1,4 +1,5 @@
 import type {
+  AgentStateChangedObservation,
   DryRunAction,
   ErrorObservation,
   NetworkAccessAction,
@@ -99,6 +100,13 @@ export class Timeline {
   }
 
   /**
+   * When the model is asked again, in milliseconds since 1970; null while nothing is waited for.
+   */
+  get retryAt(): number | null {
+    return this._retryAt;
+  }
+
+  /**
    * Take in the events that follow the newest.
    */
   append(events: readonly AnyEvent[]): void {
@@ -132,6 +140,7 @@ export class Timeline {
     this._unkept.clear();
     this._question = false;
     this._busy = false;
+    this._retryAt = null;
   }
 
   private _apply(event: AnyEvent): void {
@@ -143,6 +152,7 @@ export class Timeline {
     const item = this._item(event);
     if (event.source === 'agent') {
       this._takeUp(event.cause ?? -1);
+      this._addReasoning(event);
       this._addThought(event);
     }
     if (item) {
@@ -311,6 +321,7 @@ export class Timeline {
         };
       case 'AgentStateChangedObservation':
         this._busy = BUSY.includes(event.state);
+        this._retryAt = retryAt(event);
         if (!this._busy && event.state !== 'awaiting_user_confirmation') {
           this._takeUp(event.id);
         }
@@ -338,6 +349,13 @@ export class Timeline {
         return { ...base, kind: 'limit', warning: event };
       case 'StuckObservation':
         return { ...base, kind: 'stuck', stuck: event };
+      case 'ModelNoticeObservation':
+        return {
+          ...base,
+          kind: 'notice',
+          message: event.message,
+          hint: event.hint ?? ''
+        };
       case 'NoCheckpointObservation':
         return {
           ...base,
@@ -389,6 +407,22 @@ export class Timeline {
           this._restores.countCell(this._items, event.cause);
         }
         break;
+    }
+  }
+
+  /**
+   * Put what the model thought before its answer before all that came of that.
+   */
+  private _addReasoning(event: LogEvent): void {
+    const text = ('llm' in event && event.llm?.reasoning?.trim()) || '';
+    if (text) {
+      this._items.push({
+        kind: 'reasoning',
+        // Before what it said, as below.
+        id: event.id - 0.75,
+        time: event.time ?? null,
+        text
+      });
     }
   }
 
@@ -509,4 +543,17 @@ export class Timeline {
   private readonly _tried = new Map<number, number>();
   private _question = false;
   private _busy = false;
+  private _retryAt: number | null = null;
+}
+
+/**
+ * When it goes on after a change of state by itself; null where somebody has to act.
+ */
+function retryAt(event: AgentStateChangedObservation): number | null {
+  if (event.retry_in === null || event.retry_in === undefined) {
+    return null;
+  }
+  // The server's clock may be ahead of ours.
+  const began = Math.min(Date.parse(event.time ?? ''), Date.now());
+  return began + event.retry_in * 1000;
 }

@@ -77,6 +77,15 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       ) : (
         <Thought text={item.text} open={settings.expandThoughts} />
       );
+    case 'reasoning':
+      return (
+        <Fold
+          className="jp-OpenHands-thought"
+          summary={trans.__('What the model thought before')}
+        >
+          <Markdown text={item.text} />
+        </Fold>
+      );
     case 'action':
       return <ActionCard {...props} item={item} />;
     case 'plan':
@@ -158,6 +167,7 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
             : trans.__('The agent was told, and tries another way.')}
         </Note>
       );
+    case 'notice':
     case 'no_checkpoint':
       return (
         <Note className="jp-mod-amber">

@@ -10,6 +10,7 @@ import { Limits } from './limits';
 import { NetworkDetails } from './network';
 import { Popover } from './popover';
 import { useObservable, useServices } from './services';
+import { Waiting } from './waiting';
 
 /**
  * The state of the session in words: agent, model, steps, isolation, connection.
@@ -75,6 +76,7 @@ function State({ session }: { session: SessionModel }): JSX.Element {
         )}
         {stateText(trans, state)}
       </span>
+      {state === 'rate_limited' && <Waiting until={session.timeline.retryAt} />}
       {(state === 'paused' || state === 'error') && (
         <button
           type="button"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from ..base import Delta, Message, Response, Tool, ToolCall, Usage
+from ..base import Capabilities, Delta, Message, Response, Tool, ToolCall, Usage
 from .conversation import Turn
 from .script import Call, Reply
 from .tasks import recognise, task_for
@@ -42,9 +42,9 @@ class TourModel:
     def __init__(self, pause: float = 0.012) -> None:
         self._pause = pause
 
-    async def sees_images(self) -> bool:
-        """It reads; see `LanguageModel.sees_images`."""
-        return False
+    async def capabilities(self) -> Capabilities:
+        """It reads, and calls tools; see `LanguageModel.capabilities`."""
+        return Capabilities(tool_calls=True, vision=False, reasoning=False)
 
     async def complete(
         self,

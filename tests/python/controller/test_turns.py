@@ -186,33 +186,3 @@ async def test_what_is_executed_is_not_what_the_log_cuts(bench, workspace):
         b.say("go")
         await b.until("finished")
     assert (workspace / "big.txt").read_text() == content
-
-
-async def test_a_provider_that_takes_no_more_requests_is_waited_for(bench):
-    busy = ModelError("model_rate_limited", "Too many requests.", "Wait.", retry_after=0.2)
-    async with bench(busy, busy) as b:
-        b.say("go")
-        waiting = await b.until("rate_limited")
-        assert waiting.code == "model_rate_limited"
-        await b.until("finished")
-        states = [e.state for e in b.events(AgentStateChangedObservation)]
-        assert states == [
-            "awaiting_user_input",
-            *("running", "rate_limited", "running", "rate_limited", "running"),
-            "finished",
-        ]
-
-
-async def test_waiting_for_a_provider_can_be_stopped(bench):
-    busy = ModelError("model_rate_limited", "Too many requests.", "Wait.", retry_after=60)
-    async with bench(busy) as b:
-        b.say("go")
-        await b.until("rate_limited")
-        b.stream.append(ChangeAgentStateAction(command="stop"))
-        await b.until("stopped")
-
-
-async def test_a_provider_that_wants_too_long_a_wait_is_an_error(bench):
-    async with bench(ModelError("model_rate_limited", "No.", "Pay.", retry_after=3600)) as b:
-        b.say("go")
-        assert (await b.until("error")).code == "model_rate_limited"

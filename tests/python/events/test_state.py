@@ -108,6 +108,7 @@ NOT_FOR_THE_MODEL = {
     "ConfirmationAction",
     "DryRunAction",
     "IsolationObservation",
+    "ModelNoticeObservation",
     "ModelUsageObservation",
     "NoCheckpointObservation",
     "SandboxReleasedObservation",

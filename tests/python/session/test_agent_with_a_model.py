@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from itertools import chain
 
+from model_server.anthropic import SIGNATURE
 from model_server.script import call, empty, hang, malformed, status, text, together
 from session_tools import SECRET, events, until
 from waiting import unhurried
@@ -107,6 +108,31 @@ WRONG_CALLS = [
 ]
 
 
+async def test_signed_thoughts_are_on_the_log_and_go_back_after_a_restart(manager, model_server):
+    model_server.play(
+        call("execute_bash", command="echo hi").thinking("Let me say hi first."),
+        text("I am done?"),
+        call("finish", message="done"),
+    )
+    claude = {
+        "model": "anthropic/claude-sonnet-4-5",
+        "base_url": model_server.url.removesuffix("/v1"),
+    }
+    async with manager(**claude) as sessions:
+        session = await sessions.create()
+        await until(session, "awaiting_user_input", after=session.send_message("go"))
+        [action] = events(session, CmdRunAction)
+        assert action.llm.reasoning == "Let me say hi first."
+    async with manager(**claude) as sessions:
+        session = await sessions.open(session.id)
+        await until(session, "finished", after=session.send_message("yes"))
+    assert len(model_server.requests) == 3
+    for request in model_server.requests[1:]:
+        thinking, use = request.body["messages"][1]["content"]
+        assert (thinking["thinking"], use["type"]) == ("Let me say hi first.", "tool_use")
+        assert thinking["signature"] == SIGNATURE
+
+
 async def test_a_wrong_call_goes_back_to_the_model(manager, model_server):
     model_server.play(*(wrong for wrong, _ in WRONG_CALLS), call("finish", message="I see."))
     async with manager() as sessions:
@@ -136,7 +162,7 @@ async def test_an_answer_in_words_waits_for_the_person(manager, model_server):
 FAULTS = {
     "model_auth": [status(401)],
     "model_not_found": [status(404)],
-    "model_error": [status(500)],
+    "model_unavailable": [status(500)],
     "model_rate_limited": [status(429, retry_after="700")],
     "model_empty": [empty()] * 3,
     "model_cut_off": [call("execute_bash", command="x" * 400).cut(after=2)] * 3,
@@ -147,7 +173,7 @@ async def test_a_failing_model_is_an_error_that_says_what_to_do_and_can_be_retri
     manager, model_server
 ):
     model_server.play(*chain(*FAULTS.values()), call("finish", message="now it works"))
-    async with manager() as sessions:
+    async with manager(model_retries=0) as sessions:
         session = await sessions.create()
         after = session.send_message("go")
         for code in FAULTS:

@@ -220,6 +220,37 @@ describe('Timeline', () => {
     expect(kinds(timeline)).toEqual(['user', 'state']);
   });
 
+  it('shows what the model thought, then what it said, then what it does', () => {
+    const llm = { response_id: 'r', reasoning: 'Hm.' };
+    timeline.append(log(0, { ...command('ls'), thought: 'I look.', llm }));
+    expect(kinds(timeline)).toEqual(['reasoning', 'thought', 'action']);
+    expect(new Set(timeline.items.map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('knows when the model is asked again, and tells what happens to it', () => {
+    const wait = {
+      ...state('running'),
+      state: 'rate_limited',
+      time: new Date(Date.now() - 2000).toISOString(),
+      reason: 'Slow down.',
+      retry_in: 10
+    };
+    const notice = {
+      type: 'ModelNoticeObservation',
+      source: 'environment',
+      model: 'b',
+      code: 'model_auth',
+      message: 'a failed.'
+    };
+    timeline.append(log(0, wait, notice));
+    expect(kinds(timeline)).toEqual(['state', 'notice']);
+    const left = (timeline.retryAt ?? 0) - Date.now();
+    expect(left).toBeLessThanOrEqual(8000);
+    expect(left).toBeGreaterThan(0);
+    timeline.append(log(2, state('running')));
+    expect(timeline.retryAt).toBeNull();
+  });
+
   it('shows a change of the settings, but not what a session starts with', () => {
     const change = {
       type: 'ChangeSettingsAction',
