@@ -22,7 +22,6 @@ from ..events import (
     EventStream,
     FinishAction,
     IsolationObservation,
-    LimitWarningObservation,
     Observation,
     RejectAction,
     RewindAction,
@@ -39,7 +38,7 @@ from .checkpointing import Checkpointing
 from .dry_runs import DryRuns
 from .execution import NOT_BEGUN, Execution
 from .going_back import GoingBack
-from .limits import CODES, NAMES, LimitUse, reason_to_pause, to_warn_of, uses_of
+from .guards import Guards
 from .log import Log
 from .sandbox_life import SandboxLife
 
@@ -91,6 +90,8 @@ class AgentController:
         What the agent's model has to be told of, while it answers.
     sandbox
         The life of the session's sandbox.
+    guards
+        What pauses the agent by itself: limits, and that it gets nowhere.
     dry_runs
         What the person tries in it while it waits for their approval.
     """
@@ -111,6 +112,7 @@ class AgentController:
         self._prepare = runtime.prepare
         self._checkpoints = checkpoints
         self._log = Log(stream, state)
+        self.guards = Guards(self._log)
         self.asking = Asking(cast, self._log)
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
@@ -130,16 +132,13 @@ class AgentController:
         self._recover()
         self._served = state.last_id
         stream.add_listener(self._on_event)
+        stream.add_listener(self.guards.apply)
         self._main = asyncio.create_task(self._serve())
 
     @property
     def pending(self) -> Action | None:
         """The action that waits for approval, as it would be executed; None if none does."""
         return self._pending
-
-    def uses(self) -> list[LimitUse]:
-        """What the session has used of what it may take."""
-        return uses_of(self.state, self._log.worked())
 
     # The session's beginning and end
 
@@ -400,31 +399,13 @@ class AgentController:
 
     async def _step(self) -> bool:
         """Let the agent act once; False when the turn is over."""
-        if self._limit_reached():
+        if self.guards.pause():
             return False
         action = await self.asking.next_action()
         if action.runnable:
             return await self._take_runnable(action)
         self.stream.append(action)
         return bool(self.state.queued) or self._goes_on_after(action)
-
-    def _limit_reached(self) -> bool:
-        """Whether there is something of which the session has taken all; warns before that."""
-        uses = self.uses()
-        for use in to_warn_of(self.state, uses):
-            self.stream.append(
-                LimitWarningObservation(limit=use.limit, used=use.used, allowed=use.allowed)
-            )
-        reached = next((use for use in uses if use.reached), None)
-        if reached is None:
-            return False
-        self._log.set_state(
-            "paused",
-            reason_to_pause(reached),
-            code=CODES[reached.limit],
-            hint=f"Raise the session's {NAMES[reached.limit]} and press run to go on.",
-        )
-        return True
 
     def _goes_on_after(self, action: Action) -> bool:
         """Whether the turn goes on after an action that only says something."""

@@ -85,7 +85,7 @@ def uses_of(state: State, worked: float) -> list[LimitUse]:
         ),
         LimitUse(
             limit="time",
-            used=round(minutes, 3),
+            used=minutes,
             allowed=limits.time,
             extended=math.ceil(minutes + limits.time / 2),
         ),

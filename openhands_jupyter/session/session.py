@@ -228,7 +228,7 @@ class Session:
             agent=state.agent,
             steps=state.steps,
             step_limit=state.limits.steps,
-            limits=self.controller.uses(),
+            limits=self.controller.guards.uses(),
             stuck_detection=state.limits.stuck_detection,
             stuck=state.stuck,
             last_id=state.last_id,

@@ -70,7 +70,7 @@ async def test_what_models_take_is_warned_of_then_paused_and_can_be_extended(
     # The restart is no reason to warn again, or to forget what was used.
     async with bench(*steps[:1]) as b:
         held[0] = b
-        (reached,) = (use for use in b.controller.uses() if use.reached)
+        (reached,) = (use for use in b.controller.guards.uses() if use.reached)
         assert b.state.agent_state == "paused"
         b.stream.append(ChangeAgentStateAction(command="run"))
         again = await b.until("paused", after=b.state.last_id)
@@ -85,7 +85,7 @@ async def test_only_work_counts_as_time(bench, workspace):
     seen: list[float] = []
 
     async def look(state: State) -> Action:
-        seen.append(b.controller.uses()[-1].used)
+        seen.append(b.controller.guards.uses()[-1].used)
         return THINK
 
     async with bench(CmdRunAction(command="sleep 0.5"), look) as b:
@@ -97,7 +97,7 @@ async def test_only_work_counts_as_time(bench, workspace):
         worked = b.state.limits.worked
         assert worked == ended.worked
         # Nobody works now.
-        first, second = (b.controller.uses()[-1].used for _ in range(2))
+        first, second = (b.controller.guards.uses()[-1].used for _ in range(2))
         assert first == second
         b.stream.append(ChangeSettingsAction(time_limit=worked / 60))
         b.say("more")

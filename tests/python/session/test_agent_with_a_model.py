@@ -223,6 +223,30 @@ async def test_what_is_refused_or_too_long_is_left_out_and_stays_so_after_a_rest
     assert after[1 : len(before)] == before[1:]
 
 
+async def test_a_model_that_repeats_itself_is_told_then_paused_and_cut_back(
+    manager, model_server, workspace
+):
+    again = call("execute_bash", command="echo $RANDOM >> tries; date +%N")
+    model_server.play(call("write_file", path="a.txt", content="a"), *[again] * 8)
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("go")
+        paused = await until(session, "paused")
+        told = model_server.requests[5].body["messages"][-1]
+        assert told["role"] == "user"
+        assert told["content"].startswith("[From the environment, not from the user: This looks")
+        info = session.info()
+        assert (paused.code, info.stuck.pattern, info.stuck.times) == ("stuck", "same_action", 4)
+        assert len((workspace / "tries").read_text().splitlines()) == 8
+        session.rewind(info.stuck.first)
+        await until(session, "awaiting_user_input", after=paused.id)
+        assert session.info().stuck is None
+        assert [path.name for path in workspace.iterdir()] == ["a.txt"]
+        model_server.play(call("finish", message="done"))
+        session.send_message("do not try again")
+        await until(session, "finished")
+
+
 async def test_a_server_that_repeats_its_response_ids_does_not_confuse(manager, model_server):
     model_server.play(
         call("execute_bash", command="echo one").but(id="same"),
