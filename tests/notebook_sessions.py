@@ -92,6 +92,8 @@ class Tab:
     ----------
     silent, mute
         Methods that it does not do, and that it does without saying so.
+    refused
+        Methods that it refuses, and why.
     whole
         Which cells it was asked for with all that is in them, at each reading.
     """
@@ -104,7 +106,10 @@ class Tab:
         self.whole: list[list[str] | None] = []
         self.silent: set[str] = set()
         self.mute: set[str] = set()
+        self.refused: dict[str, str] = {}
+        self.visible = True
         self.typed_last: tuple[str, str] | None = None
+        self.renamed: Callable[[str | None], Awaitable[None]]
 
     def cell(self, id: str) -> dict[str, Any]:
         found: dict[str, Any] = next(cell for cell in self.cells if cell["id"] == id)
@@ -121,6 +126,8 @@ class Tab:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(request["method"])
+        if why := self.refused.get(request["method"]):
+            return {"type": "answer", "id": request["id"], "error": {"code": why, "message": ""}}
         result: Any = None
         if request["method"] == "read":
             result = self.read(request["params"]["whole"])
@@ -144,7 +151,12 @@ class Tab:
         }
 
     def state(self) -> dict[str, Any]:
-        return {"path": self.path, "dirty": True, "visible": True, "active_cell": "third-cell"}
+        return {
+            "path": self.path,
+            "dirty": True,
+            "visible": self.visible,
+            "active_cell": "third-cell",
+        }
 
 
 OpenTab = Callable[..., Any]
@@ -157,12 +169,24 @@ def open_tab(
     """Opens a notebook in a tab: ``async with open_tab(PATH, USUAL) as tab``."""
 
     @asynccontextmanager
-    async def open_tab(path: str, content: dict[str, Any]) -> AsyncIterator[Tab]:
+    async def open_tab(
+        path: str, content: dict[str, Any], *, name: str = "tab-of-the-test", visible: bool = True
+    ) -> AsyncIterator[Tab]:
         tab = Tab(path, content)
-        url = f"ws://{address}/tabs?tab=tab-of-the-test"
+        tab.visible = visible
+        url = f"ws://{address}/tabs?tab={name}"
         connection = await websocket_connect(HTTPRequest(url, headers=jp_auth_header))
-        announced = {"type": "notebooks", "notebooks": [tab.state()], "opens": True}
-        connection.write_message(json.dumps(announced))
+
+        async def rename(path: str | None) -> None:
+            tab.path = path or ""
+            notebooks = [tab.state()] if path else []
+            frame = {"type": "notebooks", "notebooks": notebooks, "opens": True}
+            connection.write_message(json.dumps(frame))
+            await wait_until(
+                lambda: [n.path for n in services.notebooks.tabs.notebooks()] == [path] * bool(path)
+            )
+
+        tab.renamed = rename
 
         async def serve() -> None:
             while (message := await connection.read_message()) is not None:
@@ -175,7 +199,7 @@ def open_tab(
                     connection.write_message(json.dumps(tab.answer(request)))
 
         serving = asyncio.create_task(serve())
-        await wait_until(lambda: services.notebooks.tabs.notebooks())
+        await rename(path)
         yield tab
         serving.cancel()
         connection.close()

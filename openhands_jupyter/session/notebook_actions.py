@@ -15,6 +15,8 @@ from ..errors import Conflict, OpenHandsError
 from ..events import (
     Action,
     CellEdit,
+    ErrorObservation,
+    Event,
     Masker,
     NotebookCreateAction,
     NotebookEditAction,
@@ -55,6 +57,10 @@ from ..runtime.base import OutputCallback
 from .notebook_edits import NotebookEdits
 from .notebook_places import NotebookPlaces, out_of_workspace
 from .notebook_undos import NotebookUndos
+
+_SHOWS_CELLS = NotebookOutlineAction | NotebookReadAction
+_OUTCOME_UNKNOWN = frozenset({"outcome_unknown", "stopped", "interrupted"})
+"""Errors after which nobody knows whether a notebook was changed."""
 
 
 class NotebookActions:
@@ -102,23 +108,28 @@ class NotebookActions:
 
     def _remember(self) -> None:
         """Know again what was read before a restart; sources are not needed for that."""
-        undos = set()
+        actions: dict[int | None, NotebookRead | NotebookWrite] = {}
         for event in self._state.history:
-            if isinstance(event, NotebookUndoAction):
-                undos.add(event.id)
-            if not isinstance(event, NotebookObservation | NotebookEditObservation):
-                continue
-            path = self._places.contents_path(event.path) or ""
-            if isinstance(event, NotebookObservation):
-                for cell in event.read:
+            if isinstance(event, NotebookRead | NotebookWrite):
+                actions[event.id] = event
+            elif action := actions.pop(event.cause, None):
+                self._remember_answer(action, event)
+
+    def _remember_answer(self, action: NotebookRead | NotebookWrite, answer: Event) -> None:
+        path = self._places.contents_path(getattr(action, "path", "")) or ""
+        match answer:
+            case NotebookObservation(read=read):
+                if isinstance(action, _SHOWS_CELLS):
+                    self._readings.note_look(path)
+                for cell in read:
                     self._readings.note(path, cell.id, cell.rev)
-                continue
-            if event.cause in undos:
-                # What is back has to be read again.
-                continue
-            for edit in event.cells:
-                rev = rev_of(edit.cell_type, edit.after or "")
-                self._readings.note_edit(path, edit, rev)
+            case NotebookEditObservation(cells=cells) if not isinstance(action, NotebookUndoAction):
+                for edit in cells:
+                    rev = rev_of(edit.cell_type, edit.after or "")
+                    self._readings.note_edit(path, edit, rev)
+            case ErrorObservation(code=code) if code in _OUTCOME_UNKNOWN:
+                if isinstance(action, NotebookWrite):
+                    self._readings.forget(path)
 
     def takes(self, action: Action) -> bool:
         """Whether an action is on notebooks."""
@@ -211,6 +222,8 @@ class NotebookActions:
         """The notebook, open or not as it was when the gate and the person judged the action."""
         document = await self.open(action.path)
         if (document.delivery == "disk") != (action.delivery == "disk"):
+            # It may be gone, which says more.
+            await document.read(())
             done = "closed" if document.delivery == "disk" else "opened"
             raise Conflict(
                 "notebook_opened_or_closed",
@@ -253,6 +266,8 @@ class NotebookActions:
                 content, pictures = shown.text, shown.pictures
             case _:
                 raise TypeError(f"{type(action).__name__} is not about notebooks")
+        if isinstance(action, _SHOWS_CELLS):
+            self._readings.note_look(document.path)
         images = await asyncio.to_thread(keep_pictures, pictures, self._blobs, masker)
         return NotebookObservation(path=path, content=content, read=read, images=images)
 

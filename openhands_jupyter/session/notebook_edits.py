@@ -109,7 +109,7 @@ class NotebookEdits:
     async def prepare(
         self, action: NotebookEditAction, document: Document, may_tell: bool
     ) -> Action | Observation:
-        """Find out what becomes of each cell; errors are those of `plan`.
+        """Find out what becomes of each cell; errors are those of `plan` and `require_known`.
 
         Parameters
         ----------
@@ -127,6 +127,7 @@ class NotebookEdits:
                 f"The text holds {MASK}, which stands in the place of a secret.",
                 "Patch what is around it: the secret itself then stays as it is.",
             )
+        self._readings.require_known(document.path)
         operations = operations_from(action.operations)
         made, snapshot = await self._plan(
             document, operations, action.expect_nb_rev, may_tell=may_tell
@@ -237,7 +238,7 @@ class NotebookEdits:
     ) -> Applied:
         try:
             result, _ = await self._kept.make(event, path, document, before.cells, change)
-        except OutcomeUnknown:
+        except (OutcomeUnknown, asyncio.CancelledError):
             self._readings.forget(document.path)
             raise
         if isinstance(result, Applied):

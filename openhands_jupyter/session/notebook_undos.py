@@ -105,7 +105,7 @@ class NotebookUndos:
         )
         try:
             result, _ = await self._kept.make(action.id, path, document, snapshot.cells, change)
-        except OutcomeUnknown:
+        except (OutcomeUnknown, asyncio.CancelledError):
             self._readings.forget(document.path)
             raise
         if not isinstance(result, Applied):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...errors import Conflict
 from ...events import CellEdit
 from ..showing.reading import Page
 from .planning import PlannedCell
@@ -22,6 +23,7 @@ class Readings:
 
     def __init__(self) -> None:
         self._seen: dict[str, dict[str, _Seen]] = {}
+        self._unknown: set[str] = set()
 
     def revs(self, path: str) -> dict[str, str]:
         """The revisions of the cells that were read whole, by id."""
@@ -64,5 +66,25 @@ class Readings:
             self.note(path, edit.id, rev, source)
 
     def forget(self, path: str) -> None:
-        """Forget a notebook of which nobody knows how it is now."""
+        """Forget a notebook of which nobody knows whether it was changed."""
         self._seen.pop(path, None)
+        self._unknown.add(path)
+
+    def note_look(self, path: str) -> None:
+        """Note that the agent was shown which cells a notebook has now."""
+        self._unknown.discard(path)
+
+    def require_known(self, path: str) -> None:
+        """Have the agent look first: what it did perhaps, it would do twice.
+
+        Raises
+        ------
+        Conflict
+            When it has not looked at the notebook since nobody knew whether it was changed.
+        """
+        if path in self._unknown:
+            raise Conflict(
+                "notebook_not_read",
+                f"Nobody knows whether your last change of {path} was made.",
+                "Get its outline or read it first: a cell that you insert again may be there.",
+            )

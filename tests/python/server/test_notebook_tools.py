@@ -168,8 +168,9 @@ async def test_what_the_person_types_at_the_last_moment_is_kept(
 
 
 async def test_a_tab_that_goes_away_leaves_the_outcome_open(
-    begin: Begin, open_tab: OpenTab, file: Path, model_server: ModelServer
+    begin: Begin, services: Services, open_tab: OpenTab, file: Path, model_server: ModelServer
 ) -> None:
+    services.notebooks.tabs.returns_within = 0.2
     model_server.play(READ, edit(PATCH), edit(PATCH), DONE)
     async with open_tab(PATH, USUAL) as tab:
         session = await begin()
@@ -178,9 +179,69 @@ async def test_a_tab_that_goes_away_leaves_the_outcome_open(
         session.confirm(action.id, "approve")
         await wait_until(lambda: "unanswered" in tab.asked)
     await until(session, "finished")
-    # Nobody knows what is in the cells now, so they have to be read again.
+    # Nobody knows what is in the cells now, so it has to be read again.
     codes = [e.code for e in events(session, ErrorObservation)]  # type: ignore[attr-defined]
-    assert codes == ["outcome_unknown", "cells_not_read"]
+    assert codes == ["outcome_unknown", "notebook_not_read"]
+    assert saved(file) == USUAL
+
+
+async def test_what_was_made_and_not_acknowledged_is_not_made_again(
+    begin: Begin, services: Services, open_tab: OpenTab, file: Path, model_server: ModelServer
+) -> None:
+    services.notebooks.tabs.returns_within = 0.2
+    insert = edit({**INSERT, "after": "first-cell"})
+    model_server.play(READ, insert, DONE)
+    async with open_tab(PATH, USUAL) as tab:
+        session = await begin()
+        action = await asked(session)
+        tab.mute = {"change"}
+        session.confirm(action.id, "approve")
+        await wait_until(lambda: "change" in tab.asked)
+    await until(session, "finished")
+    # The tab is back, with the cell that nobody has heard of, also after a restart.
+    await services.sessions.close()
+    async with open_tab(PATH, {**USUAL, "cells": tab.cells}) as tab:
+        session = await services.sessions.open(session.id)
+        session.change_settings(mode="auto")
+        model_server.play(insert, call("nb_outline", path=NAME), insert, DONE)
+        id = session.send_message("Once more")
+        await until(session, "finished", after=id)
+    codes = [e.code for e in events(session, ErrorObservation)]  # type: ignore[attr-defined]
+    assert codes == ["outcome_unknown", "notebook_not_read"]
+    outlined = results(model_server)[-2]
+    assert outlined.count("y = x") == 1
+    # It has seen now that the cell is there: to insert another one is its own wish.
+    assert tab.sources()[:3] == ["x = 1\n", "y = x", "y = x"]
+
+
+async def test_of_two_browsers_the_one_in_front_is_edited_else_the_one_opened_last(
+    begin: Begin, open_tab: OpenTab, file: Path, model_server: ModelServer
+) -> None:
+    def tab(name: str, visible: bool) -> Any:
+        return open_tab(PATH, USUAL, name=f"browser-{name}", visible=visible)
+
+    model_server.play(READ, edit(PATCH), DONE)
+    async with tab("one", True) as front, tab("two", False) as behind:
+        session = await begin(mode="auto")
+        await until(session, "finished")
+    assert (front.sources()[0], behind.sources()[0]) == ("x = 2\n", "x = 1\n")
+    assert behind.asked == []
+
+    # Neither is on the screen; what was read in one is not overwritten in another.
+    model_server.play(call("nb_list"), READ, DONE)
+    async with tab("one", False) as first:
+        session = await begin(mode="auto")
+        await until(session, "finished")
+        assert "analysis.ipynb: open, with unsaved changes" in results(model_server)[0]
+        async with tab("two", False) as second:
+            second.type_into("first-cell", "x = 10\n")
+            model_server.play(
+                edit(PATCH), READ, edit({**PATCH, "expect_rev": rev(FIRST, "x = 10\n")}), DONE
+            )
+            id = session.send_message("Go on")
+            await until(session, "finished", after=id)
+    assert (first.sources()[0], second.sources()[0]) == ("x = 1\n", "x = 20\n")
+    assert [e.code for e in events(session, ErrorObservation)] == ["cells_changed"]  # type: ignore[attr-defined]
     assert saved(file) == USUAL
 
 
