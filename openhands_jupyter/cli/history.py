@@ -117,7 +117,7 @@ async def run(options: argparse.Namespace, config: Config, terminal: Terminal) -
 
 @asynccontextmanager
 async def _session(config: Config, given: str) -> AsyncIterator[Session]:
-    folder = await asyncio.to_thread(_folder_of, config, given)
+    folder = await asyncio.to_thread(folder_of, config, given)
     workspace = Path((await asyncio.to_thread(read_info, folder)).workspace)
     manager = SessionManager(await asyncio.to_thread(Config, workspace))
     try:
@@ -126,7 +126,14 @@ async def _session(config: Config, given: str) -> AsyncIterator[Session]:
         await manager.close()
 
 
-def _folder_of(config: Config, given: str) -> Path:
+def folder_of(config: Config, given: str) -> Path:
+    """The folder of a session, of which the id or its beginning is given.
+
+    Raises
+    ------
+    NotFound, Invalid
+        When there is none, or several.
+    """
     folders = config.sessions_folder.iterdir() if config.sessions_folder.exists() else ()
     found = [folder for folder in folders if given and folder.name.startswith(given)]
     if not found:

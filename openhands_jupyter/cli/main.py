@@ -13,7 +13,7 @@ from .._version import __version__
 from ..config import Config
 from ..errors import OpenHandsError
 from ..events import Mode
-from . import check, evaluate, history, mcp, sandbox
+from . import check, doctor, evaluate, history, mcp, sandbox
 from .run import EXIT_ERROR, TaskRun
 from .terminal import Terminal
 
@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             sys.exit(asyncio.run(sandbox.run(options, config, terminal)))
         if options.command == "check":
             sys.exit(asyncio.run(check.run(options, config, terminal)))
+        if options.command == "doctor":
+            sys.exit(asyncio.run(doctor.run(options, config, terminal)))
         if options.command == "mcp":
             sys.exit(asyncio.run(mcp.run(options, config, terminal)))
         if options.command in history.COMMANDS:
@@ -81,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_parsers(commands)
     sandbox.add_parser(commands)
     check.add_parser(commands)
+    doctor.add_parser(commands)
     evaluate.add_parser(commands)
     mcp.add_parser(commands)
     return parser

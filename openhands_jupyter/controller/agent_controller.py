@@ -140,6 +140,11 @@ class AgentController:
         """The action that waits for approval, as it would be executed; None if none does."""
         return self._pending
 
+    @property
+    def running(self) -> Action | None:
+        """The action that is being executed; None if none is."""
+        return self._execution.action
+
     # The session's beginning and end
 
     def _recover(self) -> None:

@@ -24,12 +24,15 @@ class Asking:
     ----------
     asked_at
         Id of the newest event when the agent was last asked; -1 before that.
+    asks
+        Whether the agent is being asked.
     """
 
     def __init__(self, cast: Cast, log: Log) -> None:
         self._cast = cast
         self._log = log
         self.asked_at = -1
+        self.asks = False
 
     def on_delta(self, delta: Delta) -> None:
         """Show a piece of a model response (given to the agent as its ``on_delta``)."""
@@ -71,11 +74,12 @@ class Asking:
 
     async def _ask(self, agent: Agent) -> Action:
         state = self._log.state
-        self.asked_at = state.last_id
+        self.asked_at, self.asks = state.last_id, True
         cause = state.history[-1].id if state.history else None
         try:
             action = await agent.step(state)
         finally:
+            self.asks = False
             self._log.stream.live.end(self.asked_at)
         if action.usual_source == "user":
             raise TypeError(f"an agent may not make a {type(action).__name__}")

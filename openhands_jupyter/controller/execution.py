@@ -22,9 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class _Running:
-    """The action that runs: asked to stop, and over."""
+    """The action that runs: which, asked to stop, and over."""
 
-    def __init__(self) -> None:
+    def __init__(self, action: Action) -> None:
+        self.action = action
         self.stopped = False
         self.over = asyncio.Event()
 
@@ -58,6 +59,11 @@ class Execution:
         """Whether an action runs."""
         return self._running is not None
 
+    @property
+    def action(self) -> Action | None:
+        """The action that runs; None if none does."""
+        return self._running.action if self._running else None
+
     async def run(self, action: Action) -> Observation:
         """Run one action and put its one observation on the log, whatever happens.
 
@@ -76,7 +82,7 @@ class Execution:
             message="The action was given up; its effect is unknown.",
             hint="Look at what it changed before doing it again.",
         )
-        running = self._running = _Running()
+        running = self._running = _Running(action)
         try:
             observation = await self._run(action, running)
         except Stopped:

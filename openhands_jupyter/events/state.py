@@ -66,8 +66,8 @@ class State:
     ----------
     last_id
         Id of the newest event folded in; -1 before the first.
-    agent_state
-        Where the session stands.
+    agent_state, change
+        Where the session stands, and the event that says so; None before the first.
     mode, model, agent
         The session's settings.
     limits
@@ -103,6 +103,7 @@ class State:
 
     last_id: int = -1
     agent_state: AgentState = "loading"
+    change: AgentStateChangedObservation | None = None
     mode: Mode = "agent"
     model: str = ""
     agent: str = DEFAULT_AGENT
@@ -159,7 +160,7 @@ class State:
     def _apply_observation(self, event: Observation) -> None:
         match event:
             case AgentStateChangedObservation():
-                self.agent_state = event.state
+                self.agent_state, self.change = event.state, event
                 if event.state != "paused":
                     self.stuck = None
                 if event.state == "stopped":

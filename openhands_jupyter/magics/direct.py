@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Conflict, OpenHandsError
-from .local_server import LocalServer, Refused
+from ..local_server import LocalServer, Refused
 from .turn import Turn
 
 if TYPE_CHECKING:

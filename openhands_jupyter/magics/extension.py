@@ -158,8 +158,8 @@ class OpenHandsMagics(Magics):
         return metadata if "cellId" in metadata else None
 
     def _direct(self) -> Any:
+        from ..local_server import find_server
         from .direct import Direct
-        from .local_server import find_server
 
         return Direct(find_server(Path.cwd()))
 

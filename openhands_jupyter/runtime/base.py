@@ -105,6 +105,10 @@ class Runtime(ABC):
         """Whether nothing runs in the sandbox that would be cut off with it."""
         return True
 
+    async def programs(self) -> list[str] | None:
+        """Names of what runs in the sandbox beside its shell and kernel; None if it is silent."""
+        return []
+
     async def renew(self, reason: str) -> None:
         """End the sandbox, so that the next action starts another.
 

@@ -251,13 +251,20 @@ class SandboxRuntime(Runtime):
             return True
         if not self._running.ended.is_set() or (self._kernel_host and self._kernel_host.busy):
             return False
+        return await self.programs() == []
+
+    async def programs(self) -> list[str] | None:
+        """What runs in the sandbox; see `Runtime.programs`."""
+        sandbox = self._sandbox
+        if sandbox is None or not sandbox.alive:
+            return []
         try:
             async with asyncio.timeout(LOOK_TIMEOUT):
                 answer = await sandbox.request("processes", {})
-            return not msgspec.convert(answer, _Processes).running
+            return msgspec.convert(answer, _Processes).running
         except (SandboxDied, TimeoutError, OpenHandsError, msgspec.ValidationError):
             # It is not for a look from aside to judge what is wrong.
-            return False
+            return None
 
     async def renew(self, reason: str) -> None:
         """End the sandbox, and have the next one say why; see `Runtime.renew`."""

@@ -44,6 +44,7 @@ def operations() -> dict[tuple[str, str], Operation]:
     from ..agents.registry import AgentInfo
     from ..events import CheckpointObservation
     from ..session import SessionInfo
+    from ..session.diagnosis import Diagnosis
     from ..session.files import Changes, RestorePreview
     from ..session.mcp import McpStatus, ServerStatus
 
@@ -65,6 +66,7 @@ def operations() -> dict[tuple[str, str], Operation]:
         (f"{session}/messages", "post"): Operation(
             "Say something to the agent", created, 201, bodies.NewMessage
         ),
+        (f"{session}/diagnosis", "get"): Operation("What it waits for", Diagnosis),
         (f"{session}/events", "get"): Operation("A page of events", page, query=bodies.EventsQuery),
         (f"{session}/events", "post"): Operation(
             "Add an event that is the person's to make", created, 201, bodies.ClientEvent

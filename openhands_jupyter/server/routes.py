@@ -18,6 +18,7 @@ from .pythons import PythonsHandler
 from .requirements import RequirementsHandler
 from .sessions import (
     ConfirmationHandler,
+    DiagnosisHandler,
     DryRunHandler,
     MessagesHandler,
     PackagesHandler,
@@ -39,6 +40,7 @@ ROUTES: dict[str, type[JsonErrors]] = {
     "/sessions/{session_id}/events": EventsHandler,
     "/sessions/{session_id}/confirmations/{event_id}": ConfirmationHandler,
     "/sessions/{session_id}/confirmations/{event_id}/trial": DryRunHandler,
+    "/sessions/{session_id}/diagnosis": DiagnosisHandler,
     "/sessions/{session_id}/state": StateHandler,
     "/sessions/{session_id}/packages": PackagesHandler,
     "/sessions/{session_id}/checkpoints": CheckpointsHandler,

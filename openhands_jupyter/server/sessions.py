@@ -143,6 +143,15 @@ class PackagesHandler(ApiHandler):
         self.answer_nothing()
 
 
+class DiagnosisHandler(ApiHandler):
+    """What the session waits for."""
+
+    @allowed("read")
+    async def get(self, session_id: str) -> None:
+        """Say which service, for how long, and what can be done about it."""
+        self.answer(await (await self.session(session_id)).diagnosis())
+
+
 class StateHandler(ApiHandler):
     """The agent's state."""
 

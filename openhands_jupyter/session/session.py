@@ -47,6 +47,7 @@ from ..runtime.environment import packages
 from ..runtime.kernel_host import MakeHost
 from ..security import Gate
 from .decisions import check_cells
+from .diagnosis import Diagnosis, diagnose
 from .dry_runs import dry_run_of
 from .files import SessionFiles, make_checkpointing
 from .info import SessionInfo, write_info
@@ -500,6 +501,11 @@ class Session:
         self._info = msgspec.structs.replace(self._info, title=title)
         self._name_kernel()
         self._announce()
+
+    async def diagnosis(self) -> Diagnosis:
+        """What the session waits for, for how long, and what can be done about it."""
+        (newest,) = self.stream.read(order="desc", limit=1)
+        return await diagnose(self.controller, newest, self._runtime.programs)
 
     async def packages_size(self) -> int:
         """Bytes that the packages take which were installed in sandboxes on this workspace."""

@@ -21,8 +21,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from server_process import TOKEN, Server
 from waiting import PATIENCE
 
-from openhands_jupyter.magics import local_server
-from openhands_jupyter.magics.local_server import LocalServer, Refused
+from openhands_jupyter import local_server
+from openhands_jupyter.local_server import LocalServer, Refused
 
 FIBONACCI = "%%openhands --model tour\nCompute the first 12 Fibonacci numbers"
 LIST = "Delete the temporary files"

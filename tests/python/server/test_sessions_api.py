@@ -90,6 +90,9 @@ async def test_create_read_rename_list_delete(api: Any, home: Path, jp_root_dir:
     limits = {use["limit"]: use["allowed"] for use in read["limits"]}
     assert limits == {"steps": 3, "cost": 2.5, "tokens": 0, "time": 10}
     assert read["stuck_detection"] is False
+    diagnosis = (await api("GET", f"sessions/{first['id']}/diagnosis")).body
+    assert (diagnosis["waits_for"], diagnosis["summary"]) == ("person", "Ready for a task.")
+    assert diagnosis["last_id"] == read["last_id"]
     deleted = await api("DELETE", f"sessions/{first['id']}")
     assert (deleted.status, deleted.raw) == (204, b"")
     assert (await api("GET", f"sessions/{first['id']}")).status == 404

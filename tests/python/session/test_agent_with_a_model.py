@@ -8,7 +8,7 @@ from itertools import chain
 from model_server.anthropic import SIGNATURE
 from model_server.script import call, empty, hang, malformed, status, text, together
 from session_tools import SECRET, events, until
-from waiting import unhurried
+from waiting import PATIENCE, unhurried
 
 from openhands_jupyter.events import (
     AgentMessageAction,
@@ -245,6 +245,40 @@ async def test_a_model_that_repeats_itself_is_told_then_paused_and_cut_back(
         model_server.play(call("finish", message="done"))
         session.send_message("do not try again")
         await until(session, "finished")
+
+
+async def test_a_diagnosis_names_what_is_waited_for(manager, model_server):
+    model_server.play(
+        call("execute_bash", command="echo begun; sleep 300"),
+        call("execute_bash", command="rm -rf /home"),
+        hang(),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        assert (await session.diagnosis()).waits_for == "person"
+        session.send_message("go")
+        action = await session.stream.wait_for(lambda event: isinstance(event, CmdRunAction))
+        async with asyncio.timeout(PATIENCE):
+            while (found := await session.diagnosis()).processes != ["sleep"]:
+                await asyncio.sleep(0.05)
+        assert found.waits_for == "sandbox"
+        assert found.last_id == session.stream.last_id
+        assert found.seconds > 0
+        session.command("stop")
+        stopped = await until(session, "stopped", after=action.id)
+        session.send_message("go on")
+        await until(session, "awaiting_user_confirmation", after=stopped.id)
+        asked = await session.diagnosis()
+        assert (asked.waits_for, asked.summary) == (
+            "person",
+            "A step of the agent waits for your approval.",
+        )
+        session.confirm(session.info().pending, "reject")
+        await asyncio.to_thread(model_server.wait_for, lambda requests: len(requests) == 3, 60)
+        found = await session.diagnosis()
+        assert (found.waits_for, found.processes) == ("model", [])
+        assert "openai/" in found.summary
+        session.command("stop")
 
 
 async def test_a_server_that_repeats_its_response_ids_does_not_confuse(manager, model_server):

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..errors import OpenHandsError
+from .errors import OpenHandsError
 
 TIMEOUT = 60.0
 """Seconds for one answer."""
