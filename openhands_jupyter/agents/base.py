@@ -46,11 +46,17 @@ class Agent(ABC):
         Name under which the agent is chosen.
     title, description
         What a person who chooses is told of it.
+    delegates
+        Whether it may give tasks to other agents.
+    delegable
+        Whether it may be given tasks by others.
     """
 
     name: ClassVar[str]
     title: ClassVar[str] = ""
     description: ClassVar[str] = ""
+    delegates: ClassVar[bool] = False
+    delegable: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -47,6 +47,7 @@ class CodeActAgent(Agent):
     name = "codeact"
     title = "CodeAct"
     description = "Works through code, a shell, files and notebooks."
+    delegates = True
     template: ClassVar[str] = "codeact.j2"
     tools: ClassVar[tuple[type[ToolArguments], ...]] = TOOLS
 
@@ -60,7 +61,11 @@ class CodeActAgent(Agent):
 
     def system_message(self, state: State) -> tuple[str, list[str]]:
         """The prompt, which tells the isolation in force and not the one that was asked for."""
-        text = _template(self.template).render(workspace=self.workspace, isolation=state.isolation)
+        text = _template(self.template).render(
+            workspace=self.workspace,
+            isolation=state.isolation,
+            delegated=bool(state.delegations),
+        )
         return text, self.toolbox.names()
 
     async def step(self, state: State) -> Action:

@@ -9,6 +9,7 @@ import msgspec
 
 from ..events import (
     Action,
+    AgentDelegateAction,
     AgentMessageAction,
     AgentThinkAction,
     CondensationAction,
@@ -172,6 +173,9 @@ class PromptHistory:
         elif isinstance(event, QuarantineAction):
             for id in event.items:
                 self._show(id, "without_images" if event.only_images else "refused")
+        elif isinstance(event, AgentDelegateAction) and not self.entries:
+            # A delegate's own history begins with it, as others do with what the person says.
+            self._add_note(event.id, cut(event.task, MESSAGE_LIMIT), by_person=True)
         elif isinstance(event, NetworkAccessAction):
             self._add_note(event.id, f"[{access_changed(event)}]")
         elif isinstance(event, UndoAction | RewindAction):

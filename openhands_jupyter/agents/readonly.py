@@ -27,5 +27,6 @@ class ReadOnlyAgent(CodeActAgent):
     name = "readonly"
     title = "Read only"
     description = "Looks at files, notebooks and variables, and answers. It can change nothing."
+    delegates = False
     template = "readonly.j2"
     tools = READING

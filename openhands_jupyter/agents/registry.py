@@ -95,6 +95,16 @@ def catalogue(*named: str) -> list[AgentInfo]:
     return built_in + [_describe(name) for name in names]
 
 
+@cache
+def delegables() -> dict[str, str]:
+    """What each agent does that may be given tasks by others, by name.
+
+    None is imported for it, so of those that are installed only the names are known.
+    """
+    built_in = {agent.name: agent.description for agent in _BUILT_IN if agent.delegable}
+    return built_in | dict.fromkeys(_installed(), "")
+
+
 def _describe(name: str) -> AgentInfo:
     origin: Literal["installed", "import path"] = (
         "import path" if is_import_path(name) else "installed"

@@ -79,7 +79,7 @@ class Toolbox:
             how to mend the call.
         """
         if name in self._tools:
-            return _parse(self._tools[name], arguments)
+            return action_of(self._tools[name], arguments)
         for source in self._sources:
             action = source.parse(name, arguments)
             if action is not None:
@@ -96,7 +96,8 @@ def description_of(tool: type[ToolArguments]) -> Tool:
     return Tool(name=tool.name, description=tool.description, parameters=_parameters(tool))
 
 
-def _parse(tool: type[ToolArguments], arguments: str) -> Action:
+def action_of(tool: type[ToolArguments], arguments: str) -> Action:
+    """The action that a call of `tool` means; see `Toolbox.parse`."""
     try:
         given = msgspec.json.decode(arguments or "{}")
         if isinstance(given, dict):

@@ -11,11 +11,14 @@ from ..agents.results import access_changed, refusal, text_of
 from ..agents.warnings import seen_in_loop, used_of_limit
 from ..events import (
     Action,
+    AgentDelegateAction,
+    AgentDelegateObservation,
     AgentMessageAction,
     AgentStateChangedObservation,
     AgentThinkAction,
     AwaitRunAction,
     Blob,
+    ChangeSettingsAction,
     CheckpointObservation,
     CmdOutputObservation,
     CmdRunAction,
@@ -94,19 +97,21 @@ class Timeline:
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
+        self._indent = ""
 
     def show(self, event: Event) -> None:
-        """Print one event; what matters to nobody is left out."""
+        """Print one event; what matters to nobody is left out. Delegates' work is indented."""
+        self._indent = "  | " * len(event.agent_path)
         if isinstance(event, Action) and event.thought and not isinstance(event, AgentThinkAction):
             self._block("", event.thought)
         self._show(event)
 
     def _head(self, event: Event, text: str, colour: str = "bold") -> None:
-        self._terminal.print(f"{event.id:>4}  {inert(text)}", colour)
+        self._terminal.print(f"{event.id:>4}  {self._indent}{inert(text)}", colour)
 
     def _block(self, mark: str, text: str, colour: str = "") -> None:
         for line in inert(text).rstrip("\n").split("\n"):
-            self._terminal.print(f"      {mark}{line}", colour)
+            self._terminal.print(f"      {self._indent}{mark}{line}", colour)
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:
@@ -122,6 +127,22 @@ class Timeline:
         self._block("", event.content)
         for number, option in enumerate(event.options, 1):
             self._block(f"{number}. ", option)
+
+    @_show.register
+    def _(self, event: AgentDelegateAction) -> None:
+        self._head(event, f"Gives a task to {event.agent}:")
+        self._block("", event.task)
+
+    @_show.register
+    def _(self, event: AgentDelegateObservation) -> None:
+        end = "is done" if event.status == "finished" else "declined the task"
+        self._head(event, f"{event.agent} {end}", "dim")
+        self._block("", event.content)
+
+    @_show.register
+    def _(self, event: ChangeSettingsAction) -> None:
+        if event.agent and event.id > 0:
+            self._head(event, f"Agent: {event.agent}", "cyan")
 
     @_show.register
     def _(self, event: AgentThinkAction) -> None:

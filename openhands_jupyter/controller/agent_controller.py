@@ -35,6 +35,7 @@ from ..runtime.base import Runtime
 from ..security import Gate, Verdict
 from .asking import Asking
 from .checkpointing import Checkpointing
+from .delegating import Delegating
 from .dry_runs import DryRuns
 from .execution import NOT_BEGUN, Execution
 from .going_back import GoingBack
@@ -114,6 +115,7 @@ class AgentController:
         self._log = Log(stream, state)
         self.guards = Guards(self._log)
         self.asking = Asking(cast, self._log)
+        self._delegating = Delegating(self._log)
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
         self._going_back = GoingBack(self._log, checkpoints, cells, self.sandbox, self._execution)
@@ -161,6 +163,7 @@ class AgentController:
             "Look at what it changed before doing it again.",
         )
         if interrupted:
+            self._delegating.close("interrupted", "The server ended before this was done.")
             self._log.set_state(
                 "awaiting_user_input",
                 "The server ended while the agent was at work.",
@@ -290,6 +293,8 @@ class AgentController:
             self._restores.append(action)
             if self._turn is not None:
                 await self._halt("Stopped, to go back to an earlier step.")
+            elif isinstance(action, RewindAction):
+                self._delegating.close("stopped", "The user went back to an earlier step.")
             return
         match action.command:
             case "run":
@@ -316,10 +321,13 @@ class AgentController:
         turn = self._turn
         await self._cut_off()
         left_running = await self._execution.end_left_running() if not closing else False
-        was_open = bool(self.state.open_calls)
+        # A delegate that waits for the person, or rests, goes on when the session is opened again.
+        was_open = bool(self.state.open_calls or (self.state.delegations and not closing))
         self._pending = None
         self._run_asked = False
         self._close_open_calls("stopped", NOT_BEGUN)
+        if turn or was_open or not closing:
+            self._delegating.close("stopped", "It was stopped before it was done.")
         paused = self.state.agent_state == "paused" and not closing
         if turn or was_open or left_running or paused:
             self._log.set_state("stopped", reason, hint="Send a message to go on.")
@@ -406,11 +414,15 @@ class AgentController:
         """Let the agent act once; False when the turn is over."""
         if self.guards.pause():
             return False
-        action = await self.asking.next_action()
+        action = await self._delegating.ask(self.asking.next_action)
+        if action is None:
+            return True
         if action.runnable:
             return await self._take_runnable(action)
-        self.stream.append(action)
-        return bool(self.state.queued) or self._goes_on_after(action)
+        action = self._log.append(action)
+        if self.state.queued or self._delegating.settle(action):
+            return True
+        return self._goes_on_after(action)
 
     def _goes_on_after(self, action: Action) -> bool:
         """Whether the turn goes on after an action that only says something."""

@@ -47,6 +47,7 @@ class Asking:
         self._log.stream.append(
             ModelUsageObservation(
                 cause=self.asked_at,
+                agent_path=self._log.state.agent_path,
                 response_id=response.id,
                 model=response.model,
                 caller=caller,
@@ -92,6 +93,6 @@ class Asking:
             return
         content, tools = text
         name = agent.name
-        self._log.stream.append(
+        self._log.append(
             SystemMessageAction(source="agent", content=content, tools=tools, agent=name)
         )

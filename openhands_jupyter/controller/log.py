@@ -49,12 +49,18 @@ class Log:
 
         The log may hold a blob or a mask in place of some text, so it is not what is executed.
         """
+        action = msgspec.structs.replace(action, agent_path=self.state.agent_path)
         return msgspec.structs.replace(action, id=self.stream.append(action))
 
     def answer(self, action: Action, observation: Observation) -> None:
         """Put on the log what came of an action."""
         self.stream.append(
-            msgspec.structs.replace(observation, cause=action.id, source="environment")
+            msgspec.structs.replace(
+                observation,
+                cause=action.id,
+                source="environment",
+                agent_path=action.agent_path,
+            )
         )
 
     def answer_error(self, action: Action, error: OpenHandsError) -> None:

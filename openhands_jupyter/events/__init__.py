@@ -31,6 +31,7 @@ from .actions import (
     UndoAction,
     UserMessageAction,
 )
+from .agents import AgentDelegateAction, AgentDelegateObservation
 from .context import (
     CellContext,
     ErrorContext,
@@ -136,6 +137,8 @@ from .warnings import LimitKind, LimitWarningObservation, LoopPattern, StuckObse
 
 __all__ = [
     "Action",
+    "AgentDelegateAction",
+    "AgentDelegateObservation",
     "AgentMessageAction",
     "AgentState",
     "AgentStateChangedObservation",

@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from . import actions, kernels, mcp, memory, notebook_runs, notebooks, observations, warnings
+from . import (
+    actions,
+    agents,
+    kernels,
+    mcp,
+    memory,
+    notebook_runs,
+    notebooks,
+    observations,
+    warnings,
+)
 from .event import Action, Blob, Event, Observation, OpaqueEvent
 from .masking import Masker, map_texts
 
@@ -19,6 +29,7 @@ def _leaves(base: type[Event]) -> list[type[Event]]:
         kind
         for module in (
             actions,
+            agents,
             observations,
             notebooks,
             kernels,

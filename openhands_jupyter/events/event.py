@@ -31,6 +31,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_de
         given, the stream fills in who usually makes such an event.
     cause
         Id of the event that this one answers or follows from.
+    agent_path
+        Of what a delegate does, and what answers it: ids of the `AgentDelegateAction`s that led to
+        the delegate, the first one first.
     """
 
     v: int = 0
@@ -40,6 +43,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_de
     source: Source | None = None
     # Made by a factory, so that "no cause" stands on the line too.
     cause: int | None = msgspec.field(default_factory=lambda: None)
+    agent_path: list[int] = []
 
     usual_source: ClassVar[Source] = "environment"
 

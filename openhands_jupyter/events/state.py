@@ -18,6 +18,12 @@ from .actions import (
     UndoAction,
     UserMessageAction,
 )
+from .agents import (
+    DEEPEST_DELEGATION,
+    AgentDelegateAction,
+    AgentDelegateObservation,
+    Delegation,
+)
 from .event import Action, Event, Observation
 from .ledger import Ledger
 from .limits import Limits
@@ -28,11 +34,14 @@ from .observations import (
     AgentStateChangedObservation,
     CheckpointObservation,
     CmdOutputObservation,
+    ErrorObservation,
+    FilesRestoredObservation,
     IsolationObservation,
     ModelNoticeObservation,
     ModelUsageObservation,
     NetworkRefusedObservation,
     NoCheckpointObservation,
+    ReplayObservation,
     SandboxReleasedObservation,
 )
 from .turns import FileHistory
@@ -54,6 +63,8 @@ _NOT_FOR_THE_MODEL = (
     SandboxReleasedObservation,
     SystemMessageAction,
 )
+
+_RESTORES = (UndoAction, RewindAction, FilesRestoredObservation, ReplayObservation)
 
 
 @dataclass
@@ -84,9 +95,12 @@ class State:
         Ids of user messages that the agent has not seen yet: newer than the ``cause`` of its
         latest action.
     history
-        The events that an agent's prompt is built from, oldest first.
+        The events that the prompt of the agent at work is built from, oldest first. A delegate's
+        begins with the action that gave it its task.
+    delegations
+        The tasks that delegates work on for each other; only the last one acts.
     plan
-        The agent's plan as last stated.
+        The plan of the agent at work, as last stated.
     allowed_places
         Host and port of what the person allowed for the whole session, in the order of that.
     secrets
@@ -114,6 +128,7 @@ class State:
     decisions: dict[int, ConfirmationAction] = field(default_factory=dict)
     queued: list[int] = field(default_factory=list)
     history: list[Event] = field(default_factory=list)
+    delegations: list[Delegation] = field(default_factory=list)
     plan: list[Task] = field(default_factory=list)
     allowed_places: dict[tuple[str, int], None] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
@@ -124,6 +139,21 @@ class State:
     last_response_id: str = ""
     has_system_message: bool = False
     files: FileHistory = field(default_factory=FileHistory)
+
+    @property
+    def acting(self) -> str:
+        """Name of the agent at work."""
+        return self.delegations[-1].action.agent if self.delegations else self.agent
+
+    @property
+    def may_delegate(self) -> bool:
+        """Whether the agent at work may give a task to another one."""
+        return len(self.delegations) < DEEPEST_DELEGATION
+
+    @property
+    def agent_path(self) -> list[int]:
+        """What led to the agent at work; see `Event.agent_path`."""
+        return [delegation.action.id for delegation in self.delegations]
 
     @property
     def pending_confirmation(self) -> int | None:
@@ -151,6 +181,8 @@ class State:
             self._apply_action(event)
         if told:
             self.history.append(event)
+        if isinstance(event, AgentDelegateAction) and self.may_delegate:
+            self._begin_delegation(event)
 
     def _answers_dry_run(self, event: Event) -> bool:
         if not isinstance(event, Observation) or event.cause is None:
@@ -180,9 +212,47 @@ class State:
                 # Its cause is an action that it does not answer.
                 pass
             case _ if event.cause is not None:
+                if isinstance(event, AgentDelegateObservation | ErrorObservation):
+                    self._end_delegation(event.cause)
                 answered = self.open_calls.pop(event.cause, None)
                 if isinstance(event, CmdOutputObservation):
                     self._note_command(event, answered)
+
+    def _change_agent(self, name: str) -> None:
+        if name != self.agent:
+            # Another one is introduced to its work anew.
+            introduced = self.delegations[0] if self.delegations else self
+            introduced.has_system_message = False
+        self.agent = name
+
+    def _begin_delegation(self, action: AgentDelegateAction) -> None:
+        self.delegations.append(
+            Delegation(
+                action, self.history, self.plan, self.last_response_id, self.has_system_message
+            )
+        )
+        self.history, self.plan = [action], []
+        self.last_response_id, self.has_system_message = "", False
+
+    def _end_delegation(self, id: int) -> None:
+        """Have its delegator at work again, if `id` is that of a task that is worked on.
+
+        Of the delegate's history the delegator gets what it cannot do without: messages that
+        nobody has read, and what was taken back.
+        """
+        path = self.agent_path
+        if id not in path:
+            return
+        kept = [event for event in self.history if self._concerns_all(event)]
+        ended = self.delegations[path.index(id)]
+        del self.delegations[path.index(id) :]
+        self.history, self.plan = ended.history, ended.plan
+        self.last_response_id = ended.last_response_id
+        self.has_system_message = ended.has_system_message
+        self.history.extend(kept)
+
+    def _concerns_all(self, event: Event) -> bool:
+        return event.id in self.queued or isinstance(event, _RESTORES)
 
     def _note_command(self, event: CmdOutputObservation, answered: Action | None) -> None:
         if not event.running:
@@ -204,9 +274,7 @@ class State:
                 self.mode = event.mode or self.mode
                 self.model = event.model or self.model
                 if event.agent:
-                    # Another one is introduced to its work anew.
-                    self.has_system_message &= event.agent == self.agent
-                    self.agent = event.agent
+                    self._change_agent(event.agent)
                 if event.secrets is not None:
                     self.secrets = event.secrets
             case NetworkAccessAction(access="session"):

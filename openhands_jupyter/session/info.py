@@ -58,7 +58,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     that the session has begun with. ``kernel`` is the id of its kernel among those of the Jupyter
     server, while there is one. ``asleep`` says that the sandbox was released because nobody used
     it. ``limits`` is what it has used of each limit, ``stuck`` the loop that the agent was
-    stopped in.
+    stopped in. ``delegates`` are those who work for the agent, and for each other.
     """
 
     id: str
@@ -71,6 +71,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode = "agent"
     model: str = ""
     agent: str = DEFAULT_AGENT
+    delegates: list[str] = []
     steps: int = 0
     step_limit: int = 0
     limits: list[LimitUse] = []

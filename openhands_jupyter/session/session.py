@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..agents import Agent, Cast, registry
+from ..agents.delegate_tool import DelegateTool
 from ..config import Config, Settings
 from ..controller import AgentController
 from ..controller.log import Log
 from ..errors import Conflict, Invalid, NotFound
 from ..events import (
+    AgentDelegateAction,
+    AgentDelegateObservation,
     AgentState,
     AgentStateChangedObservation,
     CellDecision,
@@ -167,8 +170,9 @@ class Session:
         stream.add_listener(self._on_event)
         self._saving = asyncio.create_task(self._keep_saved())
 
-    def _make_agent(self, kind: type[Agent]) -> Agent:
+    def _make_agent(self, kind: type[Agent], delegates: bool) -> Agent:
         asking = self.controller.asking
+        delegating = (DelegateTool(registry.delegables()),) if delegates and kind.delegates else ()
         return kind(
             self._model,
             self._workspace,
@@ -176,7 +180,7 @@ class Session:
             on_response=asking.on_response,
             blobs=self.stream.blobs,
             condenser=self._condenser,
-            tool_sources=(self._mcp,),
+            tool_sources=(self._mcp, *delegating),
         )
 
     @property
@@ -227,6 +231,7 @@ class Session:
             mode=state.mode,
             model=state.model,
             agent=state.agent,
+            delegates=[delegation.action.agent for delegation in state.delegations],
             steps=state.steps,
             step_limit=state.limits.steps,
             limits=self.controller.guards.uses(),
@@ -377,8 +382,9 @@ class Session:
             When the session is in no state for it.
         """
         left_running = self._state.running_command is not None or self._runs.running
+        has_to_stop = left_running or bool(self._state.delegations)
         if (
-            not (command == "stop" and left_running)
+            not (command == "stop" and has_to_stop)
             and self._state.agent_state not in _COMMAND_STATES[command]
         ):
             raise Conflict(
@@ -564,7 +570,9 @@ class Session:
             self._info = msgspec.structs.replace(self._info, updated=updated)
         if isinstance(
             event,
-            AgentStateChangedObservation
+            AgentDelegateAction
+            | AgentDelegateObservation
+            | AgentStateChangedObservation
             | ChangeSettingsAction
             | IsolationObservation
             | LimitWarningObservation

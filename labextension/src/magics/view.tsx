@@ -201,7 +201,9 @@ function Steps(props: {
   if (message === null) {
     return null;
   }
-  const items = stepsOf(session.timeline.items, message, task.end);
+  const items = stepsOf(session.timeline.items, message, task.end).filter(
+    item => !session.isHidden(item)
+  );
   const working = !hasEnded(state);
   const pending = working ? session.pending : null;
   const left = items.length - MOST_STEPS;
@@ -273,7 +275,9 @@ function Step(props: {
         item={item}
         liveOutput={liveOutput}
         pending={false}
-        newest={false}
+        answerable={false}
+        folded={session.isFolded(item.id)}
+        onFold={session.toggleFold}
       />
     );
   }

@@ -23,6 +23,7 @@ export type Action =
   | ChangeAgentStateAction
   | ChangeSettingsAction
   | NetworkAccessAction
+  | AgentDelegateAction
   | NotebookListAction
   | NotebookOutlineAction
   | NotebookReadAction
@@ -45,6 +46,7 @@ export type Action =
   | CondensationAction
   | QuarantineAction;
 export type Observation =
+  | AgentDelegateObservation
   | CmdOutputObservation
   | IPythonOutputObservation
   | FileReadObservation
@@ -90,6 +92,7 @@ export interface UserMessageAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -269,6 +272,7 @@ export interface AgentMessageAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -287,6 +291,7 @@ export interface AgentThinkAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -302,6 +307,7 @@ export interface SystemMessageAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -325,6 +331,7 @@ export interface IPythonRunCellAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -353,6 +360,7 @@ export interface CmdRunAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -378,6 +386,7 @@ export interface FileReadAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -396,6 +405,7 @@ export interface FileWriteAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -440,6 +450,7 @@ export interface FileEditAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -467,6 +478,7 @@ export interface FileGlobAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -495,6 +507,7 @@ export interface FileGrepAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -514,6 +527,7 @@ export interface TaskTrackingAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -542,6 +556,7 @@ export interface FinishAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -563,6 +578,7 @@ export interface RejectAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -584,6 +600,7 @@ export interface InvalidToolCallAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -608,6 +625,7 @@ export interface ConfirmationAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -650,6 +668,7 @@ export interface UndoAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -678,6 +697,7 @@ export interface RewindAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -696,6 +716,7 @@ export interface ChangeAgentStateAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -729,6 +750,7 @@ export interface ChangeSettingsAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -761,12 +783,40 @@ export interface NetworkAccessAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
   host: string;
   port: number;
   access: 'once' | 'revoked' | 'session';
+}
+/**
+ * The agent gives a task to another one, which works on it until it is done.
+ *
+ * Exactly one observation answers it: an `AgentDelegateObservation`, or an error.
+ *
+ * Attributes
+ * ----------
+ * agent
+ *     Name of the other one.
+ * task
+ *     What it is to do; it is told nothing else of what happened so far.
+ */
+export interface AgentDelegateAction {
+  type: 'AgentDelegateAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  agent: string;
+  task: string;
 }
 /**
  * List the notebooks that the person has open, and those of the workspace.
@@ -786,6 +836,7 @@ export interface NotebookListAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -812,6 +863,7 @@ export interface NotebookOutlineAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -840,6 +892,7 @@ export interface NotebookReadAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -866,6 +919,7 @@ export interface NotebookSearchAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -896,6 +950,7 @@ export interface NotebookOutputAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -932,6 +987,7 @@ export interface NotebookEditAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -994,6 +1050,7 @@ export interface NotebookCreateAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1025,6 +1082,7 @@ export interface NotebookSaveAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1055,6 +1113,7 @@ export interface NotebookUndoAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1118,6 +1177,7 @@ export interface KernelCodeAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1172,6 +1232,7 @@ export interface KernelInspectAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1199,6 +1260,7 @@ export interface KernelLookAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1230,6 +1292,7 @@ export interface KernelControlAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1266,6 +1329,7 @@ export interface KernelCopyAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1330,6 +1394,7 @@ export interface NotebookRunAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1380,6 +1445,7 @@ export interface AwaitRunAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1397,6 +1463,7 @@ export interface StopRunAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1424,6 +1491,7 @@ export interface DryRunAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1457,6 +1525,7 @@ export interface MCPAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1497,6 +1566,7 @@ export interface CondensationAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
@@ -1530,12 +1600,38 @@ export interface QuarantineAction {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
   items: number[];
   only_images?: boolean;
   message?: string;
+}
+/**
+ * A delegate has ended its work.
+ *
+ * Attributes
+ * ----------
+ * agent
+ *     Its name.
+ * content
+ *     What it says of it, in Markdown, from a model: untrusted.
+ * status
+ *     ``finished``, or ``rejected`` where it declined the task.
+ */
+export interface AgentDelegateObservation {
+  type: 'AgentDelegateObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  agent: string;
+  content: string;
+  status?: 'finished' | 'rejected';
 }
 /**
  * What a shell command printed and how it ended.
@@ -1565,6 +1661,7 @@ export interface CmdOutputObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   content: string;
   exit_code?: number | null;
   cwd?: string;
@@ -1625,6 +1722,7 @@ export interface IPythonOutputObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   outputs?: Output[];
   execution_count?: number | null;
   ok?: boolean;
@@ -1688,6 +1786,7 @@ export interface FileReadObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   content: string;
   start?: number;
@@ -1714,6 +1813,7 @@ export interface FileWriteObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   created: boolean;
   content?: string | Blob;
@@ -1735,6 +1835,7 @@ export interface FileEditObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   content?: string | Blob;
   old_content?: string | Blob;
@@ -1759,6 +1860,7 @@ export interface FileGlobObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   pattern: string;
   files?: string[];
@@ -1787,6 +1889,7 @@ export interface FileGrepObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   pattern: string;
   matches?: GrepMatch[];
@@ -1827,6 +1930,7 @@ export interface UserRejectObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   reason?: string;
 }
 /**
@@ -1849,6 +1953,7 @@ export interface ErrorObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   code: string;
   message: string;
   hint?: string;
@@ -1879,6 +1984,7 @@ export interface AgentStateChangedObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   state:
     | 'awaiting_user_confirmation'
     | 'awaiting_user_input'
@@ -1919,6 +2025,7 @@ export interface ModelUsageObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   response_id: string;
   model: string;
   caller?: string;
@@ -1949,6 +2056,7 @@ export interface ModelNoticeObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   model: string;
   code: string;
   message: string;
@@ -1992,6 +2100,7 @@ export interface IsolationObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   level: 'amber' | 'green' | 'red';
   backend: string;
   summary: string;
@@ -2037,6 +2146,7 @@ export interface SandboxReleasedObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   reason: string;
 }
 /**
@@ -2060,6 +2170,7 @@ export interface NetworkRefusedObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   host: string;
   port: number;
   reason:
@@ -2096,6 +2207,7 @@ export interface CheckpointObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   action: number;
   checkpoint: string;
   files?: number;
@@ -2125,6 +2237,7 @@ export interface NoCheckpointObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   action: number;
   code: string;
   message: string;
@@ -2158,6 +2271,7 @@ export interface FilesRestoredObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   target: string;
   checkpoint: string;
   restored?: number;
@@ -2216,6 +2330,7 @@ export interface ReplayObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   cells: number;
   done: number;
   reason?: string;
@@ -2242,6 +2357,7 @@ export interface NotebookObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   content: string;
   read?: ReadCell[];
@@ -2294,6 +2410,7 @@ export interface NotebookEditObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   delivery: 'disk' | 'room' | 'tab';
   nb_rev: string;
@@ -2330,6 +2447,7 @@ export interface KernelCodeObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   kernel: UserKernel;
   outputs?: Output[];
@@ -2369,6 +2487,7 @@ export interface KernelObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   whose: 'sandbox' | 'user';
   path?: string;
   content: string;
@@ -2396,6 +2515,7 @@ export interface KernelCopyObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   variable: string;
   copied: KernelVariable;
@@ -2437,6 +2557,7 @@ export interface NotebookRunObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   path: string;
   state:
     | 'awaiting_input'
@@ -2524,6 +2645,7 @@ export interface MCPObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   server: string;
   tool: string;
   outputs?: Output[];
@@ -2548,6 +2670,7 @@ export interface LimitWarningObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   limit: 'cost' | 'steps' | 'time' | 'tokens';
   used: number;
   allowed: number;
@@ -2578,6 +2701,7 @@ export interface StuckObservation {
   time?: string | null;
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
+  agent_path?: number[];
   pattern: 'condensing' | 'cycle' | 'monologue' | 'same_action' | 'same_error';
   first: number;
   times: number;

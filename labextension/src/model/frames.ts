@@ -70,6 +70,8 @@ export interface ISessionInfo {
   model: string;
   /** Name of the agent that works in it. */
   agent: string;
+  /** Names of those that work for it, and for each other; the last one acts. */
+  delegates: readonly string[];
   workspace: string;
   steps: number;
   step_limit: number;
@@ -124,6 +126,8 @@ export type Frame =
 const KNOWN_TYPES: Record<Event['type'], true> = {
   UserMessageAction: true,
   AgentMessageAction: true,
+  AgentDelegateAction: true,
+  AgentDelegateObservation: true,
   AgentThinkAction: true,
   SystemMessageAction: true,
   IPythonRunCellAction: true,
@@ -267,6 +271,7 @@ export function parseSession(value: unknown): ISessionInfo {
   }
   const missing = {
     agent: DEFAULT_AGENT,
+    delegates: [],
     plan: [],
     limits: [],
     stuck: null,

@@ -1,4 +1,6 @@
 import type {
+  AgentDelegateAction,
+  AgentDelegateObservation,
   AgentMessageAction,
   AgentStateChangedObservation,
   AwaitRunAction,
@@ -129,6 +131,8 @@ interface IItemBase {
   /** Id of the event that the item begins with; also its key. */
   id: number;
   time: string | null;
+  /** Ids of the delegates' rows that it belongs below, the outermost first. */
+  path: readonly number[];
 }
 
 export interface IUserItem extends IItemBase {
@@ -176,6 +180,16 @@ export interface IDryRun {
   /** What was tried. */
   planned: readonly PlannedRun[];
   result: ErrorObservation | NotebookRunObservation | null;
+}
+
+/**
+ * A task that another agent works on; the rows of what it does belong below it.
+ */
+export interface IDelegateItem extends IItemBase {
+  kind: 'delegate';
+  action: AgentDelegateAction;
+  /** Null while it is at work. */
+  result: AgentDelegateObservation | ErrorObservation | null;
 }
 
 export interface IPlanItem extends IItemBase {
@@ -316,6 +330,7 @@ export type TimelineItem =
   | IThoughtItem
   | IReasoningItem
   | IActionItem
+  | IDelegateItem
   | IPlanItem
   | IFinishItem
   | IErrorItem

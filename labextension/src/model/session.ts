@@ -8,7 +8,7 @@ import { Observable } from './observable';
 import { SessionSocket } from './socket';
 import type { Connection } from './socket';
 import { Timeline } from './timeline';
-import type { IActionItem } from './items';
+import type { IActionItem, TimelineItem } from './items';
 
 /**
  * Events fetched at once when a session opens or a person scrolls up.
@@ -74,8 +74,30 @@ export class SessionModel extends Observable {
    * Whether there is something to stop: the agent, or what it left running.
    */
   get stoppable(): boolean {
-    const { command_running, cells_running } = this.info;
-    return this.busy || command_running || cells_running;
+    const { command_running, cells_running, delegates } = this.info;
+    return (
+      this.busy || command_running || cells_running || delegates.length > 0
+    );
+  }
+
+  /**
+   * Whether what a delegate does is folded away: by default, when it has ended.
+   */
+  isFolded(delegate: number): boolean {
+    const ended = this.timeline.delegate(delegate)?.result;
+    return this._folds.get(delegate) ?? Boolean(ended);
+  }
+
+  readonly toggleFold = (delegate: number): void => {
+    this._folds.set(delegate, !this.isFolded(delegate));
+    this.changed();
+  };
+
+  /**
+   * Whether an item is not to be seen, because what it belongs to is folded away.
+   */
+  isHidden(item: TimelineItem): boolean {
+    return item.path.some(delegate => this.isFolded(delegate));
   }
 
   /**
@@ -248,6 +270,7 @@ export class SessionModel extends Observable {
     }
   }
 
+  private readonly _folds = new Map<number, boolean>();
   private readonly _state: SessionState;
   private _socket: SessionSocket | null = null;
   private _connection: Connection = 'connecting';

@@ -9,7 +9,7 @@ import type {
 } from './events';
 import type { AgentState, Mode } from './frames';
 import { revealOnOneLine } from './inert';
-import type { Result, RunnableAction } from './items';
+import type { IDelegateItem, Result, RunnableAction } from './items';
 import { describeKernelAction } from './kerneltexts';
 import { describeNotebookAction, editedText } from './notebooktexts';
 import { placeText } from './network';
@@ -172,6 +172,22 @@ export function agentText(trans: TranslationBundle, agent: string): string {
       // Of an import path, the class.
       return agent.replace(/^.*:/, '');
   }
+}
+
+/**
+ * Say how far a delegate is with its task.
+ */
+export function delegateText(
+  trans: TranslationBundle,
+  result: IDelegateItem['result']
+): string {
+  if (result === null) {
+    return trans.__('At work…');
+  }
+  if (result.type === 'ErrorObservation') {
+    return errorOutcome(trans, result.code);
+  }
+  return result.status === 'rejected' ? trans.__('Declined') : trans.__('Done');
 }
 
 /**

@@ -1,4 +1,5 @@
 import type {
+  AgentDelegateObservation,
   AgentStateChangedObservation,
   DryRunAction,
   ErrorObservation,
@@ -9,6 +10,7 @@ import type { AnyEvent, LogEvent } from './frames';
 import { Restores } from './restores';
 import type {
   IActionItem,
+  IDelegateItem,
   IRefusedItem,
   ITurnItem,
   IUserItem,
@@ -83,6 +85,21 @@ export class Timeline {
   }
 
   /**
+   * The row of a delegate's task with an id, as far as it was taken in.
+   */
+  delegate(id: number): IDelegateItem | null {
+    const index = this._delegates.get(id);
+    return index === undefined ? null : (this._items[index] as IDelegateItem);
+  }
+
+  /**
+   * Id of the message of the agent's that nothing followed yet; -1 if there is none.
+   */
+  get lastMessage(): number {
+    return this._lastMessage;
+  }
+
+  /**
    * The oldest action that has neither a decision nor a result; null if there is none.
    */
   get firstOpen(): IActionItem | null {
@@ -132,6 +149,8 @@ export class Timeline {
     this._events = [];
     this._items = [];
     this._actions.clear();
+    this._delegates.clear();
+    this._lastMessage = -1;
     this._open.clear();
     this._queued = [];
     this._refused = [];
@@ -145,11 +164,20 @@ export class Timeline {
 
   private _apply(event: AnyEvent): void {
     if (event.type === 'unknown') {
-      this._items.push({ kind: 'unknown', id: event.id, time: null, event });
+      this._items.push({
+        kind: 'unknown',
+        id: event.id,
+        time: null,
+        path: [],
+        event
+      });
       return;
     }
     this._applyToRestores(event);
     const item = this._item(event);
+    if (event.source === 'agent' || event.source === 'user') {
+      this._lastMessage = item?.kind === 'message' ? event.id : -1;
+    }
     if (event.source === 'agent') {
       this._takeUp(event.cause ?? -1);
       this._addReasoning(event);
@@ -159,6 +187,9 @@ export class Timeline {
       if (item.kind === 'action') {
         this._actions.set(item.id, this._items.length);
         this._open.add(item.id);
+      }
+      if (item.kind === 'delegate') {
+        this._delegates.set(item.id, this._items.length);
       }
       if (item.kind === 'turn' || item.kind === 'restore') {
         this._restores.add(item, this._items.length);
@@ -185,6 +216,7 @@ export class Timeline {
         // Half a step after the row of the state, to keep keys unique and ordered.
         id: event.id + 0.5,
         time: event.time ?? null,
+        path: [],
         ...edited,
         before: '',
         after: '',
@@ -200,7 +232,8 @@ export class Timeline {
    * The new row that an event makes; null if it makes none.
    */
   private _item(event: LogEvent): TimelineItem | null {
-    const base = { id: event.id, time: event.time ?? null };
+    const path = event.agent_path ?? [];
+    const base = { id: event.id, time: event.time ?? null, path };
     switch (event.type) {
       case 'UserMessageAction':
         this._question = false;
@@ -250,10 +283,18 @@ export class Timeline {
           result: null,
           dryRun: null
         };
+      case 'AgentDelegateAction':
+        return { ...base, kind: 'delegate', action: event, result: null };
+      case 'AgentDelegateObservation':
+        this._endDelegate(event);
+        return null;
       case 'TaskTrackingAction':
         return { ...base, kind: 'plan', tasks: event.tasks };
       case 'FinishAction':
-        return { ...base, kind: 'finish', message: event.message ?? '' };
+        // What a delegate ends with stands in the row of its task.
+        return path.length > 0
+          ? null
+          : { ...base, kind: 'finish', message: event.message ?? '' };
       case 'RejectAction':
         return {
           ...base,
@@ -306,6 +347,9 @@ export class Timeline {
         }
         if (this._restores.isOpen(this._items, event.cause)) {
           this._restores.answer(this._items, event);
+          return null;
+        }
+        if (this._endDelegate(event)) {
           return null;
         }
         if (this._isOpen(event.cause)) {
@@ -421,6 +465,7 @@ export class Timeline {
         // Before what it said, as below.
         id: event.id - 0.75,
         time: event.time ?? null,
+        path: event.agent_path ?? [],
         text
       });
     }
@@ -437,10 +482,28 @@ export class Timeline {
         // Half a step before the action's own row, to keep keys unique and ordered.
         id: event.id - 0.5,
         time: event.time ?? null,
+        path: event.agent_path ?? [],
         text: thought,
         addressed: ADDRESSED.includes(event.type)
       });
     }
+  }
+
+  /**
+   * Keep what came of a delegate's task.
+   *
+   * @returns Whether it is the answer to one that is worked on.
+   */
+  private _endDelegate(
+    result: AgentDelegateObservation | ErrorObservation
+  ): boolean {
+    const id = result.cause ?? -1;
+    const item = this.delegate(id);
+    if (item?.result !== null) {
+      return false;
+    }
+    this._items[this._delegates.get(id)!] = { ...item, result };
+    return true;
   }
 
   private _isOpen(cause: number | null | undefined): boolean {
@@ -533,6 +596,8 @@ export class Timeline {
   private _events: AnyEvent[] = [];
   private _items: TimelineItem[] = [];
   private _actions = new Map<number, number>();
+  private readonly _delegates = new Map<number, number>();
+  private _lastMessage = -1;
   private _open = new Set<number>();
   private _queued: number[] = [];
   private readonly _restores = new Restores();

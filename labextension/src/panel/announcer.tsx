@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SessionModel } from '../model/session';
 import {
+  agentText,
   describeAction,
   refusalText,
   riskText,
@@ -41,6 +42,10 @@ function sentence(trans: TranslationBundle, session: SessionModel): string {
   if (session.info.state === 'running' && last?.kind === 'action') {
     const { verb, object } = describeAction(trans, last.action);
     return `${verb} ${object}`;
+  }
+  if (last?.kind === 'delegate' && last.result === null) {
+    const agent = agentText(trans, last.action.agent);
+    return trans.__('%1 begins to work on a task', agent);
   }
   if (last?.kind === 'refused') {
     return refusalText(trans, last.refused).message;

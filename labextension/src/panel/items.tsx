@@ -32,6 +32,7 @@ import type {
 } from '../model/items';
 import { loopText, newLimitsText, usedText } from '../model/limits';
 import { Code } from './code';
+import { Delegate } from './delegate';
 import { SentContext } from './context';
 import { DryRun } from './dryrun';
 import { Fold } from './fold';
@@ -51,8 +52,11 @@ interface IItemProps {
   liveOutput: string | null;
   /** Whether the action waits for the person. */
   pending: boolean;
-  /** Whether it is the newest row. */
-  newest: boolean;
+  /** Whether a message would answer it. */
+  answerable: boolean;
+  /** Whether what belongs below it is folded away. */
+  folded: boolean;
+  onFold: (item: number) => void;
 }
 
 /**
@@ -65,7 +69,7 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
     case 'user':
       return <UserMessage session={props.session} item={item} />;
     case 'message':
-      return <AgentMessage item={item} newest={props.newest} />;
+      return <AgentMessage item={item} answerable={props.answerable} />;
     case 'thought':
       return item.addressed ? (
         <section
@@ -88,6 +92,10 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       );
     case 'action':
       return <ActionCard {...props} item={item} />;
+    case 'delegate':
+      return (
+        <Delegate item={item} folded={props.folded} onFold={props.onFold} />
+      );
     case 'plan':
       return (
         <Fold summary={planText(trans, item.tasks)} className="jp-mod-note">
@@ -240,15 +248,15 @@ function UserMessage(props: { session: string; item: IUserItem }): JSX.Element {
 
 function AgentMessage(props: {
   item: IMessageItem;
-  newest: boolean;
+  answerable: boolean;
 }): JSX.Element {
-  const { item, newest } = props;
+  const { item, answerable } = props;
   const { model, trans } = useServices();
   const { content, options } = item.action;
   return (
     <section className="jp-OpenHands-message" aria-label={trans.__('Agent')}>
       <Markdown text={content} />
-      {newest && options && options.length > 0 && (
+      {answerable && options && options.length > 0 && (
         <div className="jp-OpenHands-options">
           {options.map(option => (
             <button

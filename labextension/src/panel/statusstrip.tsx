@@ -4,7 +4,7 @@ import type { INetworkInfo } from '../model/frames';
 import { awaitsNetwork } from '../model/network';
 import { extensionText, reachedLimits } from '../model/limits';
 import type { SessionModel } from '../model/session';
-import { isolationText, stateText } from '../model/texts';
+import { agentText, isolationText, stateText } from '../model/texts';
 import { EnvironmentDetails } from './environment';
 import { Limits } from './limits';
 import { NetworkDetails } from './network';
@@ -63,7 +63,7 @@ export function StatusStrip(): JSX.Element {
 
 function State({ session }: { session: SessionModel }): JSX.Element {
   const { model, trans } = useServices();
-  const { state } = session.info;
+  const { agent, delegates, state } = session.info;
   const [reached] = reachedLimits(session.info);
   const working = state === 'running' || state === 'loading';
   return (
@@ -77,6 +77,15 @@ function State({ session }: { session: SessionModel }): JSX.Element {
         {stateText(trans, state)}
       </span>
       {state === 'rate_limited' && <Waiting until={session.timeline.retryAt} />}
+      {delegates.length > 0 && (
+        <span className="jp-OpenHands-statusItem">
+          {trans.__(
+            '%1 is at work for %2',
+            agentText(trans, delegates[delegates.length - 1]),
+            agentText(trans, [agent, ...delegates][delegates.length - 1])
+          )}
+        </span>
+      )}
       {(state === 'paused' || state === 'error') && (
         <button
           type="button"

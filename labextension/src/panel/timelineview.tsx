@@ -86,6 +86,7 @@ export function TimelineView(props: { session: SessionModel }): JSX.Element {
                 ref={virtualizer.measureElement}
                 data-index={index}
                 className="jp-OpenHands-row"
+                data-depth={'item' in row ? row.item.path.length : 0}
                 style={{ transform: `translateY(${start}px)` }}
               >
                 {'item' in row ? (
@@ -102,7 +103,9 @@ export function TimelineView(props: { session: SessionModel }): JSX.Element {
                       item={row.item}
                       liveOutput={tail(session.live.output(row.item.id))}
                       pending={row.item.id === pending}
-                      newest={index === rows.length - 1}
+                      answerable={row.item.id === session.timeline.lastMessage}
+                      folded={session.isFolded(row.item.id)}
+                      onFold={session.toggleFold}
                     />
                   </Boundary>
                 ) : (
@@ -131,10 +134,9 @@ function tail(live: ILiveText | undefined): string | null {
  * The items, and after them what the model is writing.
  */
 function rowsOf(session: SessionModel): Row[] {
-  const rows: Row[] = session.timeline.items.map(item => ({
-    key: item.id,
-    item
-  }));
+  const rows: Row[] = session.timeline.items
+    .filter(item => !session.isHidden(item))
+    .map(item => ({ key: item.id, item }));
   for (const live of session.live.all) {
     if (live.kind !== 'output') {
       rows.push({ key: `${live.kind}:${live.cause}`, live });

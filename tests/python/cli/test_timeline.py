@@ -9,6 +9,8 @@ import pytest
 from openhands_jupyter.cli.terminal import Terminal
 from openhands_jupyter.cli.timeline import Timeline
 from openhands_jupyter.events import (
+    AgentDelegateAction,
+    AgentDelegateObservation,
     AwaitRunAction,
     BackgroundJob,
     CellEdit,
@@ -47,6 +49,15 @@ RAN = CellResult(
 @pytest.mark.parametrize(
     ("event", "lines"),
     [
+        (
+            AgentDelegateAction(agent="readonly", task="Look\u202e."),
+            ["-1  Gives a task to readonly:", "Look\\u{202e}."],
+        ),
+        (CmdRunAction(command="make", agent_path=[3]), ["-1    | Runs a command", "| $ make"]),
+        (
+            AgentDelegateObservation(agent="readonly", content="No.", status="rejected"),
+            ["-1  readonly declined the task", "No."],
+        ),
         (CmdRunAction(command="make"), ["-1  Runs a command", "$ make"]),
         (CmdRunAction(command=""), ["-1  Waits for the running command"]),
         (

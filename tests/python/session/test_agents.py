@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from model_server.script import call, text
+from model_server.script import call, text, together
 from session_tools import events, until
 
 from openhands_jupyter.agents.readonly import READING
 from openhands_jupyter.errors import Invalid
 from openhands_jupyter.events import (
+    AgentDelegateAction,
+    AgentDelegateObservation,
     ChangeSettingsAction,
     CmdRunAction,
     FinishAction,
@@ -97,3 +99,53 @@ async def test_an_agent_that_is_gone_is_told_and_another_can_be_chosen(manager, 
         session.change_settings(agent="codeact")
         asked = session.send_message("Go on")
         await until(session, "finished", after=asked)
+
+
+async def test_delegates_work_one_after_the_other_and_only_their_results_come_back(
+    manager, model_server, workspace
+):
+    (workspace / "a.txt").write_text("seven")
+    look = "Say what stands in a.txt."
+    model_server.play(
+        together(
+            call("delegate", agent="readonly", task=look),
+            call("delegate", agent="codeact", task="Count its letters."),
+        ),
+        call("read_file", path="a.txt"),
+        call("finish", message="It says seven."),
+        call("delegate", agent="nobody", task="Count."),
+        text("Five."),
+        call("finish", message="Seven has five letters."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        session.send_message("How many letters?")
+        await until(session, "finished")
+        first, second = events(session, AgentDelegateAction)
+        ends = events(session, AgentDelegateObservation)
+        assert [(e.cause, e.agent, e.content) for e in ends] == [
+            (first.id, "readonly", "It says seven."),
+            (second.id, "codeact", "Five."),
+        ]
+        assert ends[0].id < second.id
+        introduced = events(session, SystemMessageAction)
+        assert [(e.agent, e.agent_path) for e in introduced] == [
+            ("codeact", []),
+            ("readonly", [first.id]),
+            ("codeact", [second.id]),
+        ]
+        (wrong,) = events(session, InvalidToolCallAction)
+        assert "The agents are: codeact, readonly" in wrong.message
+        assert session.info().steps == 6
+        used = events(session, ModelUsageObservation)
+        assert [e.agent_path for e in used] == [[], *[[first.id]] * 2, *[[second.id]] * 2, []]
+        assert session.info().delegates == []
+    asked = [request.body["messages"] for request in model_server.requests]
+    assert [m["content"] for m in asked[1][1:]] == [look]
+    assert "Another agent gave you your task" in asked[1][0]["content"]
+    assert "Another agent" not in asked[0][0]["content"]
+    assert "delegate" in tools_of(model_server.requests[0]) & tools_of(model_server.requests[3])
+    assert "delegate" not in tools_of(model_server.requests[1])
+    results = [m["content"] for m in asked[5] if m["role"] == "tool"]
+    assert ["seven" in results[0], "Five." in results[1]] == [True, True]
+    assert len(asked[5]) == 5 and len(asked[5][2]["tool_calls"]) == 2

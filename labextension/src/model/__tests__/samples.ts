@@ -20,6 +20,7 @@ export function sessionInfo(change: Partial<ISessionInfo> = {}): ISessionInfo {
     mode: 'agent',
     model: 'tour',
     agent: 'codeact',
+    delegates: [],
     workspace: '/w',
     steps: 0,
     step_limit: 100,

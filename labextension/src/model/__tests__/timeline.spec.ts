@@ -54,6 +54,63 @@ describe('Timeline', () => {
     expect(timeline.action(2)?.result?.type).toBe('UserRejectObservation');
   });
 
+  it('puts what delegates do below the rows of their tasks', () => {
+    const task = { type: 'AgentDelegateAction', source: 'agent', task: 'x' };
+    timeline.append(
+      log(
+        0,
+        { ...task, agent: 'readonly' },
+        { ...command('ls'), agent_path: [0], thought: 'I look.' },
+        { ...output(1, 'a.txt'), agent_path: [0] },
+        { ...task, agent: 'codeact', agent_path: [0] },
+        userMessage('and b'),
+        { type: 'ErrorObservation', cause: 3, code: 'stopped', message: 'x' },
+        {
+          type: 'FinishAction',
+          source: 'agent',
+          agent_path: [0],
+          message: 'y'
+        },
+        {
+          type: 'AgentDelegateObservation',
+          cause: 0,
+          agent: 'readonly',
+          content: 'y'
+        },
+        { type: 'FinishAction', source: 'agent', message: 'z' }
+      )
+    );
+    expect(timeline.items.map(item => [item.kind, item.path])).toEqual([
+      ['delegate', []],
+      ['thought', [0]],
+      ['action', [0]],
+      ['delegate', [0]],
+      ['user', []],
+      ['finish', []]
+    ]);
+    expect(timeline.delegate(0)?.result).toMatchObject({ content: 'y' });
+    expect(timeline.delegate(3)?.result).toMatchObject({ code: 'stopped' });
+    expect(timeline.firstOpen).toBeNull();
+  });
+
+  it('offers the answers to a question until something follows, also after a turn', () => {
+    timeline.append(log(0, userMessage('go'), agentMessage('which?')));
+    expect(timeline.lastMessage).toBe(1);
+    timeline.append(
+      log(2, state('finished'), {
+        type: 'CheckpointObservation',
+        checkpoint: 'b',
+        action: 0,
+        since: 'a',
+        changed: 1
+      })
+    );
+    expect(kinds(timeline)).toEqual(['user', 'message', 'turn']);
+    expect(timeline.lastMessage).toBe(1);
+    timeline.append(log(4, userMessage('this')));
+    expect(timeline.lastMessage).toBe(-1);
+  });
+
   it('makes one row of an edit of a notebook and what became of it', () => {
     const path = 'a.ipynb';
     timeline.append(
