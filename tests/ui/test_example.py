@@ -25,7 +25,7 @@ def test_the_example_runs_is_kept_and_is_shown_again(
     panel.send(TASK)
 
     # The model's text is there while it is being written.
-    expect(panel.log.get_by_role("region", name="Agent")).to_contain_text("I write the script")
+    expect(panel.log.get_by_role("region", name="Agent")).to_contain_text("I write")
     expect(panel.action("Write fib.py")).to_contain_text("Created")
     expect(panel.action("Run a command")).to_contain_text("Exit code 0")
     expect(panel.action("Run a command")).to_contain_text("0 1 1 2 3 5 8 13 21 34")

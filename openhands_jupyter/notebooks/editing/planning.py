@@ -233,7 +233,8 @@ def plan(
     NotFound, Invalid
         An operation that cannot be done; the message says which one and why.
     Conflict
-        ``cells_changed`` (as `CellsChanged`), ``notebook_changed``, or ``cells_not_read``.
+        ``cells_changed`` (as `CellsChanged`), ``notebook_changed``, ``cells_not_read`` or
+        ``wrong_revision``.
     """
     if not operations:
         raise Invalid("no_operations", "The list of operations is empty.", "Say what to do.")
@@ -296,6 +297,7 @@ def _check_revisions(
     revs: dict[str, str] = {}
     changed: dict[str, CellMismatch] = {}
     unread: dict[str, None] = {}
+    misnamed: dict[str, str] = {}
     for number, operation in enumerate(operations, 1):
         for address, expected in _expected(operation):
             try:
@@ -310,6 +312,8 @@ def _check_revisions(
             overwrites = not isinstance(operation, (ClearOutputs, Tag))
             if overwrites and id not in read:
                 unread[id] = None
+            elif now != expected and read.get(id) == now:
+                misnamed[id] = now
             elif now != expected or (overwrites and read[id] != now):
                 changed[id] = CellMismatch.changed(by_id[id], now)
     if unread:
@@ -320,6 +324,13 @@ def _check_revisions(
         )
     if changed:
         raise CellsChanged(list(changed.values()))
+    if misnamed:
+        revs_now = ", ".join(f"{id} is at {rev}" for id, rev in misnamed.items())
+        raise Conflict(
+            "wrong_revision",
+            f"Nothing was changed, because you named another revision than you know: {revs_now}.",
+            "Use these revisions, if you still mean it.",
+        )
 
 
 def _expected(operation: Operation) -> Iterator[tuple[str, str]]:

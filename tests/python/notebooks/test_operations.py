@@ -260,6 +260,15 @@ def test_a_cell_that_was_never_read_is_not_overwritten(operation: dict[str, Any]
     assert plan(cells, operations_from([operation]), seen(cells)).change.steps
 
 
+def test_a_revision_that_nobody_but_the_agent_is_to_blame_for() -> None:
+    cells = notebook()
+    rev = cell_rev(cells[1])
+    operation = {"op": "delete", "id": "load-22", "expect_rev": "00000000"}
+    with pytest.raises(Conflict, match="load-22 is at") as caught:
+        plan(cells, operations_from([operation]), {"load-22": rev})
+    assert caught.value.code == "wrong_revision"
+
+
 def test_every_cell_that_changed_meanwhile_is_named() -> None:
     cells = notebook()
     read = seen(cells) | {"gone-55": "01234567"}
