@@ -12,7 +12,7 @@ from ..errors import OpenHandsError
 from ..llm.gateway import ModelGateway
 from ..local_server import LocalServer, Refused, ServerNotFound, find_server
 from ..session.info import read_info
-from .history import folder_of
+from .sessions import find
 from .terminal import Terminal, inert
 
 EXIT_WELL = 0
@@ -107,7 +107,7 @@ def _of_server(config: Config) -> Finding:
 
 
 async def _tell_of_session(config: Config, given: str, terminal: Terminal) -> None:
-    folder = await asyncio.to_thread(folder_of, config, given)
+    folder = await asyncio.to_thread(find, config, given)
     terminal.print()
     found = await asyncio.to_thread(_asked_server, config, folder.name)
     if found is None:

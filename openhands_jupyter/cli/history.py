@@ -6,12 +6,10 @@ import argparse
 import asyncio
 import difflib
 import signal
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from ..config import Config
-from ..errors import Conflict, Invalid, NotFound
+from ..errors import Conflict, Invalid
 from ..events import (
     AgentStateChangedObservation,
     ErrorObservation,
@@ -20,9 +18,9 @@ from ..events import (
     NotebookRestored,
     ReplayObservation,
 )
-from ..session import Session, SessionManager
+from ..session import Session
 from ..session.files import FileChange, FileTexts, RestorePreview
-from ..session.info import read_info
+from .sessions import opened
 from .terminal import Terminal, inert
 from .timeline import Timeline
 
@@ -107,44 +105,12 @@ async def run(options: argparse.Namespace, config: Config, terminal: Terminal) -
     OpenHandsError
         When there is no such session, another process has it open, or it cannot be done.
     """
-    async with _session(config, options.session) as session:
+    async with opened(config, options.session) as session:
         if options.command == "checkpoints":
             return await _checkpoints(session, options.limit, terminal)
         if options.command == "diff":
             return await _diff(session, options, terminal)
         return await _Restore(session, options, terminal).run()
-
-
-@asynccontextmanager
-async def _session(config: Config, given: str) -> AsyncIterator[Session]:
-    folder = await asyncio.to_thread(folder_of, config, given)
-    workspace = Path((await asyncio.to_thread(read_info, folder)).workspace)
-    manager = SessionManager(await asyncio.to_thread(Config, workspace))
-    try:
-        yield await manager.open(folder.name, with_model=False)
-    finally:
-        await manager.close()
-
-
-def folder_of(config: Config, given: str) -> Path:
-    """The folder of a session, of which the id or its beginning is given.
-
-    Raises
-    ------
-    NotFound, Invalid
-        When there is none, or several.
-    """
-    folders = config.sessions_folder.iterdir() if config.sessions_folder.exists() else ()
-    found = [folder for folder in folders if given and folder.name.startswith(given)]
-    if not found:
-        raise NotFound(
-            "session_not_found",
-            f"There is no session {given}.",
-            f"Each folder in {config.sessions_folder} is one.",
-        )
-    if len(found) > 1:
-        raise Invalid("session_ambiguous", f"{len(found)} sessions begin with {given}.")
-    return found[0]
 
 
 async def _checkpoints(session: Session, limit: int, terminal: Terminal) -> int:

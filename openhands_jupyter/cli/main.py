@@ -7,14 +7,12 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import NoReturn, Protocol
 
 from .._version import __version__
 from ..config import Config
 from ..errors import OpenHandsError
-from ..events import Mode
-from . import check, doctor, evaluate, history, mcp, sandbox
-from .run import EXIT_ERROR, TaskRun
+from . import check, doctor, evaluate, history, mcp, run, sandbox, sessions
 from .terminal import Terminal
 
 
@@ -23,32 +21,46 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     options = _parser().parse_args(arguments)
     terminal = Terminal(sys.stdin, sys.stdout)
     try:
-        if options.command == "eval":
-            sys.exit(asyncio.run(evaluate.run(options, terminal)))
-        config = _config(options)
-        for warning in config.warnings:
-            print(f"jupyter openhands: {warning}", file=sys.stderr)
-        if options.command == "sandbox":
-            sys.exit(asyncio.run(sandbox.run(options, config, terminal)))
-        if options.command == "check":
-            sys.exit(asyncio.run(check.run(options, config, terminal)))
-        if options.command == "doctor":
-            sys.exit(asyncio.run(doctor.run(options, config, terminal)))
-        if options.command == "mcp":
-            sys.exit(asyncio.run(mcp.run(options, config, terminal)))
-        if options.command in history.COMMANDS:
-            sys.exit(asyncio.run(history.run(options, config, terminal)))
-        sys.exit(asyncio.run(TaskRun(config, terminal).run(options.task)))
+        sys.exit(asyncio.run(_run(options, terminal)))
     except OpenHandsError as error:
         print(f"jupyter openhands: {error.message} {error.hint}".rstrip(), file=sys.stderr)
-        sys.exit(EXIT_ERROR)
+        sys.exit(run.EXIT_ERROR)
     except OSError as error:
         print(f"jupyter openhands: {error}", file=sys.stderr)
-        sys.exit(EXIT_ERROR)
+        sys.exit(run.EXIT_ERROR)
+
+
+async def _run(options: argparse.Namespace, terminal: Terminal) -> int:
+    if options.command == "eval":
+        # Its folder is made first.
+        return await evaluate.run(options, terminal)
+    config = _config(options)
+    for warning in config.warnings:
+        print(f"jupyter openhands: {warning}", file=sys.stderr)
+    return await _COMMANDS[options.command].run(options, config, terminal)
+
+
+class _Command(Protocol):
+    """A module with commands."""
+
+    async def run(self, options: argparse.Namespace, config: Config, terminal: Terminal) -> int:
+        """Do what was asked; the exit code."""
+        ...
+
+
+_COMMANDS: dict[str, _Command] = {
+    "run": run,
+    "sessions": sessions,
+    "sandbox": sandbox,
+    "check": check,
+    "doctor": doctor,
+    "mcp": mcp,
+    **dict.fromkeys(history.COMMANDS, history),
+}
 
 
 def _config(options: argparse.Namespace) -> Config:
-    given = {name: getattr(options, name, None) for name in ("model", "mode", "agent")}
+    given = {name: getattr(options, option, None) for option, name in run.OVERRIDES.items()}
     overrides = {name: value for name, value in given.items() if value is not None}
     return Config(Path(getattr(options, "workspace", None) or "."), overrides=overrides)
 
@@ -60,26 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser(
-        "run",
-        help="do one task and print each step",
-        description="Do one task in a new session and print each step.",
-        epilog="Exit codes: 0 done, 1 error, 2 step limit or wrong usage, 3 asked a question and "
-        "there is no terminal, 130 stopped with Ctrl-C (a second Ctrl-C does not wait).",
-    )
-    run.add_argument("task", help="what to do, in plain words")
-    run.add_argument("--model", help="a model in LiteLLM's terms, or 'tour' for the guided tour")
-    run.add_argument(
-        "--mode",
-        choices=get_args(Mode),
-        help="ask: read only; agent: asks before risky steps (default); auto: does not ask",
-    )
-    run.add_argument(
-        "--agent", help="codeact (default), readonly, one that is installed, or module:Class"
-    )
-    run.add_argument(
-        "--workspace", default=".", metavar="DIR", help="folder to work in (default: this one)"
-    )
+    run.add_parser(commands)
+    sessions.add_parser(commands)
     history.add_parsers(commands)
     sandbox.add_parser(commands)
     check.add_parser(commands)

@@ -1,13 +1,21 @@
-"""One task without a browser."""
+"""``jupyter openhands run``: one task without a browser."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import signal
+import sys
+from pathlib import Path
+from typing import get_args
+
+import msgspec
 
 from ..config import Config
-from ..errors import Conflict
-from ..events import AgentMessageAction, AgentStateChangedObservation, Event
+from ..errors import Conflict, Invalid
+from ..events import AgentMessageAction, AgentStateChangedObservation, Event, Mode
+from ..events.reading import LOG_FILE
+from ..llm.base import LanguageModel
 from ..session import Session, SessionManager
 from .terminal import Terminal, inert
 from .timeline import Timeline
@@ -18,7 +26,77 @@ EXIT_LIMIT = 2
 EXIT_NEEDS_ANSWER = 3
 EXIT_INTERRUPTED = 130
 
-NOBODY_TO_ASK = "Nobody can be asked: there is no terminal, and the mode does not allow it."
+NO_TERMINAL = "there is no terminal to ask at."
+
+OVERRIDES = {
+    "model": "model",
+    "mode": "mode",
+    "agent": "agent",
+    "max_steps": "step_limit",
+    "budget": "cost_limit",
+}
+"""Options of this command, and the settings that they set."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "run",
+        help="do one task and print each step",
+        description="Do one task in a new session and print each step.",
+        epilog="Exit codes: 0 done, 1 error, 2 a limit was reached, or wrong usage, 3 something "
+        "has to be approved or answered and there is no terminal, 130 stopped with Ctrl-C (a "
+        "second Ctrl-C does not wait).",
+    )
+    parser.add_argument("task", nargs="?", help="what to do, in plain words")
+    parser.add_argument(
+        "-f", "--file", metavar="FILE", help="read the task from a file; '-' for standard input"
+    )
+    parser.add_argument("--model", help="a model in LiteLLM's terms, or 'tour' for the guided tour")
+    parser.add_argument(
+        "--agent", help="codeact (default), readonly, one that is installed, or module:Class"
+    )
+    parser.add_argument(
+        "--mode",
+        choices=get_args(Mode),
+        help="ask: read only; agent: asks before risky steps (default); auto: does not ask",
+    )
+    parser.add_argument("--max-steps", type=int, metavar="N", help="pause after that many steps")
+    parser.add_argument(
+        "--budget", type=float, metavar="DOLLARS", help="pause when the models have cost that"
+    )
+    parser.add_argument(
+        "--workspace", default=".", metavar="DIR", help="folder to work in (default: this one)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print each event as a line of JSON, and ask nothing"
+    )
+
+
+async def run(options: argparse.Namespace, config: Config, terminal: Terminal) -> int:
+    """Do the task; the exit code.
+
+    Raises
+    ------
+    OpenHandsError
+        When it cannot begin.
+    """
+    try:
+        task = await asyncio.to_thread(_task, options)
+    except (Invalid, OSError, UnicodeDecodeError) as error:
+        print(f"jupyter openhands: {error}", file=sys.stderr)
+        return EXIT_LIMIT
+    return await TaskRun(config, terminal, as_json=options.json).run(task)
+
+
+def _task(options: argparse.Namespace) -> str:
+    if (options.task is None) == (options.file is None):
+        raise Invalid("no_task", "Say what to do: either in words, or with -f FILE.")
+    if options.file is None:
+        return str(options.task)
+    if options.file == "-":
+        return sys.stdin.read()
+    return Path(options.file).read_text(encoding="utf-8")
 
 
 class TaskRun:
@@ -30,17 +108,28 @@ class TaskRun:
         The settings in force; its root is the workspace.
     terminal
         Where to print and to ask.
+    as_json
+        Whether to print events as they are on the log, a line each, and to ask nothing.
     """
 
-    def __init__(self, config: Config, terminal: Terminal) -> None:
+    def __init__(self, config: Config, terminal: Terminal, *, as_json: bool = False) -> None:
         self._config = config
         self._terminal = terminal
+        self._as_json = as_json
+        self._can_ask = terminal.can_ask and not as_json
         self._timeline = Timeline(terminal)
         self._last_message: AgentMessageAction | None = None
         self._interrupted = False
 
-    async def run(self, task: str) -> int:
+    async def run(self, task: str, model: LanguageModel | None = None) -> int:
         """Do the task.
+
+        Parameters
+        ----------
+        task
+            What to do.
+        model
+            Who answers; None for the configured model.
 
         Returns
         -------
@@ -52,9 +141,10 @@ class TaskRun:
         OpenHandsError
             When it cannot begin.
         """
-        manager = SessionManager(self._config)
+        models = [model] if model else []
+        manager = SessionManager(self._config, models=models)
         try:
-            session = await manager.create(workspace=".")
+            session = await manager.create(workspace=".", model=model.name if model else None)
             following = asyncio.ensure_future(self._follow(session, task))
             asyncio.get_running_loop().add_signal_handler(
                 signal.SIGINT, self._interrupt, session, following
@@ -81,15 +171,23 @@ class TaskRun:
     async def _follow(self, session: Session, task: str) -> int:
         first = session.send_message(task)
         async for event in session.stream.events(after=first - 1):
-            self._timeline.show(event)
+            self._show(event)
             code = await self._react(session, event)
             if code is not None:
-                self._terminal.print(
-                    f"      Log: {self._config.sessions_folder / session.id / 'events.jsonl'}",
-                    "dim",
-                )
+                log = self._config.sessions_folder / session.id / LOG_FILE
+                self._say(f"      Log: {log}", "dim")
                 return code
         return EXIT_ERROR
+
+    def _show(self, event: Event) -> None:
+        if self._as_json:
+            self._terminal.print(msgspec.json.encode(event).decode())
+        else:
+            self._timeline.show(event)
+
+    def _say(self, text: str, colour: str) -> None:
+        if not self._as_json:
+            self._terminal.print(text, colour)
 
     async def _react(self, session: Session, event: Event) -> int | None:
         """Do what an event asks of the person; the exit code when it was the last."""
@@ -99,7 +197,7 @@ class TaskRun:
             return None
         match event.state:
             case "finished":
-                return EXIT_DONE
+                return self._at_rest(session)
             case "error" | "rejected":
                 return EXIT_ERROR
             case "paused":
@@ -107,25 +205,31 @@ class TaskRun:
             case "stopped":
                 return EXIT_INTERRUPTED
             case "awaiting_user_confirmation" if event.cause is not None:
-                await self._decide(session, event.cause)
+                return await self._decide(session, event.cause)
             case "awaiting_user_input":
                 return await self._answer(session)
         return None
 
-    async def _decide(self, session: Session, action_id: int) -> None:
+    def _at_rest(self, session: Session) -> int | None:
+        """What comes after the agent has finished."""
+        return EXIT_DONE
+
+    async def _decide(self, session: Session, action_id: int) -> int | None:
         for reason in self._reasons(session, action_id):
-            self._terminal.print(f"      ! {inert(reason)}", "yellow")
-        if not self._terminal.can_ask:
-            session.confirm(action_id, "reject", NOBODY_TO_ASK)
-            return
+            self._say(f"      ! {inert(reason)}", "yellow")
+        if not self._can_ask:
+            self._say(f"      Action {action_id} needs your approval, and {NO_TERMINAL}", "red")
+            self._say("      Run it at a terminal, in the panel, or with --mode auto.", "red")
+            return EXIT_NEEDS_ANSWER
         answer = await self._terminal.ask("      Approve? [y/N, or why not]")
         if self._interrupted:
-            return
+            return None
         if answer.lower() in ("y", "yes"):
             session.confirm(action_id, "approve")
         else:
             reason = "" if answer.lower() in ("", "n", "no") else answer
             session.confirm(action_id, "reject", reason)
+        return None
 
     def _reasons(self, session: Session, action_id: int) -> list[str]:
         action = session.controller.state.open_calls.get(action_id)
@@ -135,7 +239,7 @@ class TaskRun:
         """Let the person answer the agent's question, or go on where it only said something."""
         message = self._last_message
         is_question = message is not None and message.llm and message.llm.tool_name is not None
-        if not self._terminal.can_ask:
+        if not self._can_ask:
             return EXIT_NEEDS_ANSWER if is_question else EXIT_DONE
         answer = await self._terminal.ask("      Your answer (empty to end):")
         if not answer:

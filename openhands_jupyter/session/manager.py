@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from ..events.jsonl import take_lease
 from ..events.stream import Listener
 from ..llm.base import LanguageModel
 from ..llm.gateway import GatewayModel, ModelGateway
-from ..llm.tour import TOUR_NAME, TourModel
+from ..llm.tour import TourModel
 from ..notebooks.delivery.notebooks import Notebooks, notebooks_in
 from ..runtime import check_workspace
 from ..runtime.checkpoints import Shelf
@@ -62,6 +63,8 @@ class SessionManager:
         The way to each notebook; None where there is no server, only files.
     kernels, runs
         The kernels of notebooks, and the cells that are run in them; None where there is no server.
+    models
+        Those that answer in this process, beside the tour.
 
     Attributes
     ----------
@@ -79,6 +82,7 @@ class SessionManager:
         notebooks: Notebooks | None = None,
         kernels: Kernels | None = None,
         runs: Runs | None = None,
+        models: Iterable[LanguageModel] = (),
     ) -> None:
         self._config = config
         self._given_notebooks = notebooks
@@ -91,7 +95,7 @@ class SessionManager:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._masker = Masker(config.secrets_values)
         self._gateway = ModelGateway()
-        self._tour = TourModel()
+        self._here = {model.name: model for model in (TourModel(), *models)}
         self.mcp = McpRoom(config, self._masker)
         self._idle = IdleKeeper(
             lambda: config.settings.idle_timeout, lambda: self._open.values(), self._forget
@@ -242,8 +246,8 @@ class SessionManager:
 
     def resolve_model(self, name: str) -> LanguageModel:
         """The model of this name."""
-        if name == TOUR_NAME:
-            return self._tour
+        if name in self._here:
+            return self._here[name]
         return GatewayModel(self._gateway, self._config.model_config(name))
 
     @cached_property
@@ -300,8 +304,8 @@ class SessionManager:
         session.change_settings(**changes)
 
     def _warm(self, session: Session) -> None:
-        """Have the model gateway started before the first message, unless the tour answers."""
-        if session.info().model != TOUR_NAME:
+        """Have the model gateway started before the first message, unless it is not needed."""
+        if session.info().model not in self._here:
             self._gateway.warm()
 
     def _lock(self, session_id: str) -> asyncio.Lock:

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from model_server.script import call
+from model_server.script import Usage, call
 from model_server.server import ModelServer
 from waiting import PATIENCE, wait_until
 
@@ -122,12 +122,13 @@ def test_the_example(place, environment):
         assert event["v"] == 1
 
 
-def test_without_a_terminal_what_needs_approval_is_refused(place, environment):
+def test_without_a_terminal_it_ends_where_something_needs_approval(place, environment):
     (place / "a.tmp").write_text("x")
     done = run(place, environment, "--model", "tour", DELETE)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 3, done.stdout + done.stderr
     assert (place / "a.tmp").exists()
-    assert "Rejected action" in done.stdout
+    assert "needs your approval" in done.stdout
+    assert "--mode auto" in done.stdout
 
 
 def test_auto_mode_allows_it(place, environment):
@@ -173,6 +174,7 @@ def test_anything_else_gets_an_honest_answer_and_a_question_that_nobody_answers(
         (["--workspace", "/nowhere/at/all", "x"], "/nowhere/at/all"),
         (["--workspace", "/", "x"], "holds your home folder"),
         (["--model", "tour", "  "], "empty"),
+        (["--agent", "nobody", "x"], "There is no agent"),
     ],
 )
 def test_what_cannot_begin_says_why(place, environment, arguments, told):
@@ -183,7 +185,11 @@ def test_what_cannot_begin_says_why(place, environment, arguments, told):
 
 
 def test_an_unreachable_model_is_an_error_that_says_what_to_do(place, environment):
-    environment |= {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_API_KEY": "sk-canary-unreachable"}
+    environment |= {
+        "LLM_BASE_URL": "http://127.0.0.1:9/v1",
+        "LLM_API_KEY": "sk-canary-unreachable",
+        "LLM_NUM_RETRIES": "1",
+    }
     done = run(place, environment, "--model", "openai/whatever", "hello")
     assert done.returncode == 1
     assert "127.0.0.1:9" in done.stdout
@@ -205,11 +211,34 @@ def test_ask_mode_changes_nothing(place, environment):
     assert "Agent mode" in done.stdout
 
 
-def test_the_step_limit_ends_the_run(place, environment):
-    environment["MAX_ITERATIONS"] = "1"
-    done = run(place, environment, "--model", "tour", FIBONACCI)
+def test_the_step_limit_ends_the_run_whose_events_are_printed_as_json(place, environment):
+    (place / "task.txt").write_text(FIBONACCI)
+    arguments = ("--model", "tour", "--max-steps", "1", "--json", "-f", "task.txt")
+    done = run(place, environment, *arguments)
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "used its 1 steps" in done.stdout
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert printed[0] == next(e for e in log_of(environment) if e["type"] == "UserMessageAction")
+    assert printed[0]["content"] == FIBONACCI
+    assert (printed[-1]["state"], printed[-1]["code"]) == ("paused", "step_limit")
+
+
+def test_the_budget_ends_the_run(place, environment, model_server):
+    # Nobody knows the price of this model, so that its tokens count.
+    model_server.play(
+        call("think", thought="x").but(usage=Usage(prompt_tokens=10**9)),
+        call("finish", message="Done."),
+    )
+    environment = with_model(environment, model_server)
+    done = run(place, environment, "--model", "openai/scripted", "--budget", "0.01", "Think")
+    assert done.returncode == 2, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["x", "-f", "task.txt"], ["-f", "nowhere.txt"]])
+def test_wrong_usage(place, environment, arguments):
+    done = run(place, environment, "--model", "tour", *arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("jupyter openhands: ")
 
 
 def test_a_wrong_configuration_is_told(place, environment):
