@@ -129,6 +129,47 @@ export interface IInstallStatus {
 }
 
 /**
+ * A tool of an MCP server, as the server describes it.
+ */
+export interface IMcpTool {
+  /** As a model is told of it. */
+  name: string;
+  /** As the server names it. */
+  tool: string;
+  title: string;
+  description: string;
+  /** What the server says of it; null where it says nothing. */
+  read_only: boolean | null;
+  destructive: boolean | null;
+  /** Whether its calls run without asking. */
+  trusted: boolean;
+}
+
+/**
+ * How an MCP server is doing.
+ */
+export interface IMcpServer {
+  name: string;
+  transport: 'stdio' | 'sse' | 'http';
+  /** The command, or the address. */
+  where: string;
+  state: 'off' | 'idle' | 'starting' | 'ready' | 'failed';
+  tools: readonly IMcpTool[];
+  message: string;
+  /** The end of its error output. */
+  stderr: string;
+  notice: string;
+}
+
+/**
+ * The MCP servers that are configured, and what is wrong with others.
+ */
+export interface IMcpStatus {
+  servers: readonly IMcpServer[];
+  warnings: readonly string[];
+}
+
+/**
  * A path that differs between two states of the workspace.
  */
 export interface IFileChange {
@@ -444,6 +485,22 @@ export class ApiClient {
 
   async agents(): Promise<IAgent[]> {
     return (await this._json('GET', 'agents')).agents as IAgent[];
+  }
+
+  /**
+   * The person's MCP servers, in a session or outside of any.
+   */
+  async mcp(session: string | null): Promise<IMcpStatus> {
+    const query = session === null ? '' : `?session=${session}`;
+    return (await this._json('GET', `mcp${query}`)) as unknown as IMcpStatus;
+  }
+
+  /**
+   * Begin to start one of them anew.
+   */
+  async restartMcp(name: string, session: string | null): Promise<void> {
+    const route = `mcp/${encodeURIComponent(name)}/restart`;
+    await this._json('POST', route, session === null ? {} : { session });
   }
 
   async pythons(): Promise<IPython[]> {

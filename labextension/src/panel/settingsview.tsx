@@ -26,6 +26,7 @@ import { Field } from './field';
 import type { IFieldProps } from './field';
 import { IsolationFields } from './isolationfields';
 import { LimitFields } from './limitfields';
+import { McpServers } from './mcpservers';
 import { NetworkFields } from './networkfields';
 import { Problem } from './result';
 import { SecretField } from './secretfield';
@@ -256,6 +257,7 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
         problem={problemOf}
         onChange={changeSecrets}
       />
+      <McpServers />
       {problem && wrong === null && <Problem error={problem} />}
       <div className="jp-OpenHands-buttons">
         <span className="jp-OpenHands-quiet" role="status">

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
+import msgspec
 import pytest
 
+from openhands_jupyter.config import Config
 from openhands_jupyter.mcp.config import ServerConfig, expand, merged, read_servers
 
 OPENHANDS = """
@@ -104,3 +107,27 @@ def test_what_is_shown_of_an_address_holds_no_secret() -> None:
     url = "https://user:pass@x.example/mcp?key=secret"
     (server,) = read_servers({"servers": {"x": {"url": url}}}, "").servers
     assert server.where == "https://x.example/mcp"
+
+
+def test_the_person_s_files_and_the_administrator_s_servers_go_together(tmp_path: Path) -> None:
+    home, root = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    root.mkdir()
+    (home / "config.toml").write_text(
+        "[core]\nmax_iterations = 7\n[mcp]\n" + BY_NAME.replace("[servers", "[mcp.servers")
+    )
+    (home / "mcp.json").write_text(msgspec.json.encode(MCP_SERVERS).decode())
+    traits = {"mcp_servers": {"docs": {"url": "https://other.example/mcp"}}}
+    environ = {"OPENHANDS_HOME": str(home)}
+
+    config = Config(root, traits, environ=environ)
+    assert config.warnings == [] and config.settings.step_limit == 7
+    found = {server.name: server.url for server in config.mcp().servers}
+    assert list(found) == ["my-db", "docs", "files", "remote", "new"]
+    assert found["docs"] == "https://other.example/mcp"
+
+    (home / "mcp.json").write_text("[]")
+    assert "mcp.json is left out: Expected `object`" in config.mcp().warnings[0]
+    locked = Config(root, traits | {"locked": ["mcp_servers"]}, environ=environ)
+    assert [server.name for server in locked.mcp().servers] == ["docs"]
+    assert locked.warnings == []

@@ -97,6 +97,18 @@ describe('ApiClient', () => {
     ]);
   });
 
+  it('names the session in which an MCP server is meant', async () => {
+    const { client, calls } = makeClient({ body: { servers: [] } });
+    await client.mcp(null);
+    await client.mcp('s1');
+    await client.restartMcp('my/db', 's1');
+    expect(calls.map(({ url }) => url.split('/api/').pop())).toEqual([
+      'mcp',
+      'mcp?session=s1',
+      'mcp/my%2Fdb/restart'
+    ]);
+  });
+
   it('names an image only where there is a name', async () => {
     const { client, calls } = makeClient({ body: { state: 'missing' } });
     await client.imageStatus('');
