@@ -28,7 +28,8 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
     transport
         How it is talked to.
     command, args, env, cwd
-        What is started, for ``stdio``; without a ``cwd`` in the session's workspace.
+        What is started, for ``stdio``; a relative ``cwd`` is below the session's workspace,
+        without one it is the person's home.
     url, headers
         Where it is, for the others.
     start_timeout, timeout

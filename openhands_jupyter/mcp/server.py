@@ -16,6 +16,9 @@ from .protocol import Done, Ended, FoundTool, Launch, Opened
 
 State = Literal["off", "idle", "starting", "ready", "failed"]
 
+WORKSPACE = "WORKSPACE"
+"""The session's workspace, as ``${WORKSPACE}`` in what the person writes of a server."""
+
 END_TIMEOUT = 10.0
 """Seconds that the end of a server is waited for; it ends by itself later."""
 
@@ -147,7 +150,7 @@ class Server:
 
     async def _start(self, life: _Life) -> None:
         try:
-            complete = expand(self.config, self._around.lookup)
+            complete = expand(self.config, self._lookup)
             self._around.hide(complete.hidden)
             life.link = await self._around.host.open(
                 _launch(complete.config, self._workspace), lambda told: self._told(life, told)
@@ -156,6 +159,9 @@ class Server:
             self._told(life, Ended(connection=0, message=str(error)))
         except McpError as error:
             self._told(life, Ended(connection=0, message=error.message))
+
+    def _lookup(self, name: str) -> str | None:
+        return str(self._workspace) if name == WORKSPACE else self._around.lookup(name)
 
     def _told(self, life: _Life, told: Opened | Ended) -> None:
         if isinstance(told, Ended):
@@ -195,13 +201,15 @@ class _Life:
 
 
 def _launch(config: ServerConfig, workspace: Path) -> Launch:
-    cwd = str(workspace / config.cwd) if config.cwd else ""
+    # Not the workspace, unless the person says so: programs take their modules and their settings
+    # from the folder that they are started in, and there the agent may put what it likes.
+    cwd = workspace / config.cwd if config.cwd else Path.home()
     return Launch(
         transport=config.transport,
         command=config.command,
         args=config.args,
         env=config.env,
-        cwd=cwd,
+        cwd=str(cwd),
         url=config.url,
         headers=config.headers,
         start_timeout=config.start_timeout,

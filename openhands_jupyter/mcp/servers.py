@@ -36,7 +36,7 @@ class McpServers:
     around
         What servers need.
     workspace
-        The session's folder, in which they are started.
+        The session's folder, which they are told of.
     """
 
     def __init__(

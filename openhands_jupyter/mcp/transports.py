@@ -80,7 +80,7 @@ async def _stdio(launch: Launch, tail: Tail) -> AsyncGenerator[Any, None]:
         command=sys.executable,
         args=["-I", "-S", str(Path(keeper.__file__)), launch.command, *launch.args],
         env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | launch.env,
-        cwd=launch.cwd or launch.root or None,
+        cwd=launch.cwd or None,
         encoding_error_handler="replace",
     )
     reading, writing = os.pipe()

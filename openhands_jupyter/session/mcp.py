@@ -77,7 +77,7 @@ class McpStatus(msgspec.Struct, frozen=True):
 class McpRoom:
     """All MCP servers of this process.
 
-    Each session has servers of its own, because its workspace is the folder that they work in; one
+    Each session has servers of its own, because it is its workspace that they are told of; one
     process talks to all of them. None is started before a session's agent is told of its tools.
 
     Parameters

@@ -59,7 +59,8 @@ TOOLS = {
         ),
     ],
     "calls": [
-        tool(name) for name in ("fine", "hang", "die", "flood", "shout", "huge", "leave", "grow")
+        tool(name)
+        for name in ("fine", "hang", "die", "flood", "shout", "huge", "leave", "grow", "where")
     ],
 }
 
@@ -74,7 +75,8 @@ def call(name: str) -> str:
     """Do what a tool does; give its answer."""
     match name:
         case "hang":
-            open("hanging", "w").close()  # For tests that wait for it.
+            if len(sys.argv) > 2:
+                open(os.path.join(sys.argv[2], "hanging"), "w").close()
             time.sleep(3600)
         case "die":
             sys.stderr.write("Segmentation fault, so to speak\n")
@@ -92,6 +94,8 @@ def call(name: str) -> str:
         case "grow":
             TOOLS["calls"].append(tool("grown"))
             say({"method": "notifications/tools/list_changed"})
+        case "where":
+            return " ".join([os.getcwd(), *sys.argv[2:]])
         case "leave":
             left = subprocess.Popen(
                 ["sh", "-c", "setsid sleep 3600 & echo $!; exec >&- 2>&-; sleep 3600"],

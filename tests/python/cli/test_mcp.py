@@ -38,9 +38,9 @@ def test_servers_are_tried_and_what_they_list_is_kept(tmp_path: Path) -> None:
 
     tried = ran(tmp_path, "test")
     assert tried.returncode == 1, tried.stderr
-    assert "odd: ready, 8 tools" in tried.stdout and "off" not in tried.stdout
+    assert "odd: ready, 9 tools" in tried.stdout and "off" not in tried.stdout
     assert "  odd__fine (runs unasked)" in tried.stdout
     assert "  odd__die (asks first)" in tried.stdout
     assert "exits: failed" in tried.stdout and "  | the license has expired" in tried.stdout
-    assert "odd: idle, 8 tools" in ran(tmp_path, "list").stdout
+    assert "odd: idle, 9 tools" in ran(tmp_path, "list").stdout
     assert "There is no MCP server none." in ran(tmp_path, "test", "none").stderr

@@ -99,7 +99,7 @@ def alive(pid: int) -> bool:
 
 async def test_a_good_server_over_stdio(use: Use, tmp_path: Path) -> None:
     """One story: nothing runs before it is asked for, then all kinds of results, then its end."""
-    config = good_server() | {"env": {"MY_TOKEN": "${TOKEN}"}}
+    config = good_server() | {"env": {"MY_TOKEN": "${TOKEN}"}, "cwd": "."}
     async with use({"TOKEN": "abc"}, one=config) as servers:
         one = servers.servers["one"]
         assert one.state == "idle" and one.tools == []
@@ -251,6 +251,14 @@ async def test_calls_that_go_wrong(use: Use) -> None:
         await asyncio.sleep(0)
         call.cancel()
         assert isinstance((await asyncio.gather(call, return_exceptions=True))[0], BaseException)
+
+
+async def test_a_server_is_not_started_where_the_agent_can_put_modules(
+    use: Use, tmp_path: Path
+) -> None:
+    async with use(one=bad_server("calls", "${WORKSPACE}")) as servers:
+        where, told = text(await servers.call("one", "where", {})).split()
+        assert (where, told) == (str(Path.home().resolve()), str(tmp_path / "workspace"))
 
 
 async def test_a_server_s_whole_tree_ends_with_it(use: Use) -> None:

@@ -93,7 +93,10 @@ async def test_tools_of_servers_from_the_prompt_to_the_log(
 
 async def test_servers_that_hang_hold_up_no_session(manager, model_server, workspace) -> None:
     """Five sessions start nothing; the first prompt of one waits for no server."""
-    servers = {"hangs": bad_server("hang"), "late": bad_server("calls") | {"trust": True}}
+    servers = {
+        "hangs": bad_server("hang"),
+        "late": bad_server("calls", "${WORKSPACE}") | {"trust": True},
+    }
     async with manager(traits={"mcp_servers": servers}) as sessions:
         opened = [await sessions.create() for _ in range(5)]
         assert running() == []
