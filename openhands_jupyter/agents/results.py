@@ -34,6 +34,7 @@ from ..events import (
 )
 from ..events.blobs import cut
 from ..events.shown import as_data, without_escapes
+from ..notebooks.showing.effects import files_text, names_text
 from ..notebooks.showing.screen import settled
 from .images import image_in
 
@@ -75,7 +76,8 @@ def _(event: IPythonOutputObservation) -> str:
     if event.input_requested is not None:
         text += f"\n(input() asked {event.input_requested!r}; nobody can answer it here.)"
     end = f"[interrupted: {event.interrupted}]" if event.interrupted else ""
-    return f"{_data(text)}{end or ('[ok]' if event.ok else '[error]')}"
+    end = end or ("[ok]" if event.ok else "[error]")
+    return _data(text) + end + _told("Names, at least", names_text(event.names)) + _files(event)
 
 
 @result.register
@@ -90,7 +92,7 @@ def _(event: KernelCodeObservation) -> str:
         told.append(
             f"Other names of the user are bound otherwise now: {_names(event.changed)}. Tell them."
         )
-    return text + " ".join(filter(None, [*told, event.notice]))
+    return text + " ".join(filter(None, [*told, event.notice])) + _files(event)
 
 
 @result.register
@@ -174,7 +176,7 @@ def _(event: NotebookRunObservation) -> str:
         for cell in event.cells
         if cell.outputs
     ]
-    return cut(event.content + "".join(outputs), LIMIT)
+    return cut(event.content + "".join(outputs), LIMIT) + _files(event)
 
 
 @result.register
@@ -187,6 +189,17 @@ def _(event: ErrorObservation) -> str:
     if event.code == "refused":
         return f"Not executed: {event.message} {event.hint}".rstrip()
     return f"Error ({event.code}): {event.message} {event.hint}".rstrip()
+
+
+def _files(
+    event: IPythonOutputObservation | KernelCodeObservation | NotebookRunObservation,
+) -> str:
+    return _told("Files of the workspace, meanwhile", files_text(event.files))
+
+
+def _told(what: str, text: str) -> str:
+    """What code has called names and files, as data; nothing if it is nothing."""
+    return f"\n{what}:\n{as_data(text).rstrip()}" if text else ""
 
 
 def _counted(total: int, what: str, shown: int, where: str = "") -> str:

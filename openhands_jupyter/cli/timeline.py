@@ -80,9 +80,11 @@ from ..events import (
     StopRunAction,
     StuckObservation,
     TaskTrackingAction,
+    TouchedFiles,
     UserMessageAction,
     UserRejectObservation,
 )
+from ..notebooks.showing.effects import files_text, names_text
 from .terminal import Terminal, inert
 
 _MARKS = {"todo": "[ ]", "in_progress": "[>]", "done": "[x]"}
@@ -403,6 +405,8 @@ class Timeline:
     @_show.register
     def _(self, event: IPythonOutputObservation) -> None:
         self._outputs(event.outputs)
+        self._text("", names_text(event.names), "dim")
+        self._files(event.files)
         end = event.interrupted or ("ok" if event.ok else "error")
         self._head(event, f"Cell ended: {end}", "dim" if event.ok else "red")
 
@@ -414,6 +418,7 @@ class Timeline:
         self._head(event, told, "dim" if event.ok else "red")
         if event.changed:
             self._block("", f"Bound otherwise now: {', '.join(event.changed)}", "yellow")
+        self._files(event.files)
 
     @_show.register
     def _(self, event: MCPObservation) -> None:
@@ -431,6 +436,9 @@ class Timeline:
         first, *more = event.content.splitlines() or [""]
         told = f"Kernel: {len(more) + 1} lines read" if more else first
         self._head(event, told, "dim")
+
+    def _files(self, files: TouchedFiles | None) -> None:
+        self._text("", files_text(files), "dim")
 
     def _outputs(self, outputs: list[Output]) -> None:
         for output in outputs:
@@ -479,6 +487,7 @@ class Timeline:
         self._block("", event.content)
         for output in (output for cell in event.cells for output in cell.outputs):
             self._block("", _output_text(output), "red" if output.kind == "error" else "")
+        self._files(event.files)
         colour = "red" if event.state in ("error", "kernel_dead", "unknown") else "dim"
         self._head(event, f"Cells of {event.path}: {event.state.replace('_', ' ')}", colour)
 

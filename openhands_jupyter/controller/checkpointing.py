@@ -9,8 +9,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
+from ..errors import OpenHandsError
 from ..events import (
     Action,
     CheckpointObservation,
@@ -23,7 +25,14 @@ from ..events import (
     Turn,
 )
 from ..events.notebooks import NotebookWrite
-from ..runtime.checkpoints import Checkpoint, CheckpointError, CheckpointStore, Shelf, Worker
+from ..runtime.checkpoints import (
+    Change,
+    Checkpoint,
+    CheckpointError,
+    CheckpointStore,
+    Shelf,
+    Worker,
+)
 
 LONGEST_TAKE = 60.0
 """Seconds that the agent may be kept waiting; a disk reads some gigabytes in that time."""
@@ -84,8 +93,13 @@ class Checkpointing:
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm())
 
-    async def before(self, action: Action) -> None:
+    async def before(self, action: Action) -> Checkpoint | None:
         """Keep the files before an action; where that fails, tell it and let the agent go on.
+
+        Returns
+        -------
+        Checkpoint or None
+            What was kept.
 
         Raises
         ------
@@ -93,7 +107,7 @@ class Checkpointing:
             After `stop`.
         """
         if not action.changes_files:
-            return
+            return None
         worker = await asyncio.to_thread(self.worker, action)
         id = _known_by(action)
         try:
@@ -106,9 +120,38 @@ class Checkpointing:
             # Others on the workspace must know all the same.
             with contextlib.suppress(CheckpointError):
                 await asyncio.to_thread(self.store.begin, worker)
-        else:
-            self._told = ""
-            self.log(id, checkpoint)
+            return None
+        self._told = ""
+        self.log(id, checkpoint)
+        return checkpoint
+
+    async def changes_since(self, checkpoint: str, within: float) -> list[Change] | None:
+        """What differs now from a checkpoint.
+
+        Parameters
+        ----------
+        checkpoint
+            Its id.
+        within
+            Seconds that the look may take.
+
+        Returns
+        -------
+        list of Change or None
+            None where that is not known in time, or the look was given up.
+        """
+        stopping = threading.Event()
+        self._takes.add(stopping)
+        look = partial(self.store.diff, checkpoint, progress=self._progress(stopping))
+        try:
+            async with asyncio.timeout(within):
+                return await asyncio.to_thread(look)
+        except (OpenHandsError, Stopped, TimeoutError):
+            return None
+        finally:
+            # The thread, should it go on, ends at the next file.
+            stopping.set()
+            self._takes.discard(stopping)
 
     async def after(self, action: Action) -> None:
         """Note that an action has ended; where others work too, keep what the files are now."""

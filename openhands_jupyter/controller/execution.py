@@ -12,6 +12,7 @@ from ..runtime.base import Runtime
 from .checkpointing import Checkpointing, Stopped
 from .log import Log, error_observation
 from .sandbox_life import SandboxLife
+from .touched import Touched
 
 STOP_GRACE = 0.8
 """Seconds that an interrupted action has for its partial output; a stop may take one in all."""
@@ -52,6 +53,7 @@ class Execution:
         self._runtime = runtime
         self._sandbox = sandbox
         self._checkpoints = checkpoints
+        self._touched = Touched(checkpoints) if checkpoints else None
         self._running: _Running | None = None
 
     @property
@@ -101,14 +103,15 @@ class Execution:
     async def _run(self, action: Action, running: _Running) -> Observation:
         live = self._log.stream.live
         await self._sandbox.start()
-        if self._checkpoints is not None:
-            await self._checkpoints.before(action)
+        before = await self._checkpoints.before(action) if self._checkpoints else None
         if running.stopped:
             # The runtime was told before it had anything to stop.
             raise Stopped
         observation = await self._runtime.run_action(
             action, lambda text: live.write("output", action.id, text)
         )
+        if self._touched is not None and not running.stopped:
+            observation = await self._touched.told(observation, before)
         # In a thread: masking and keeping what is large takes long.
         return await asyncio.to_thread(self._log.stream.prepare, observation)
 

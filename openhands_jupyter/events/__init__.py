@@ -42,6 +42,7 @@ from .context import (
     Variable,
     VariablesContext,
 )
+from .effects import NameChanges, TouchedFiles
 from .event import (
     Action,
     Blob,
@@ -76,7 +77,6 @@ from .notebook_runs import (
     AwaitRunAction,
     CellResult,
     DryRunAction,
-    NameChanges,
     NotebookRunAction,
     NotebookRunObservation,
     StopRunAction,
@@ -257,6 +257,7 @@ __all__ = [
     "Task",
     "TaskTrackingAction",
     "ThinkingBlock",
+    "TouchedFiles",
     "Turn",
     "UndoAction",
     "UserKernel",

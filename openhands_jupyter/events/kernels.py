@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from .effects import TouchedFiles
 from .event import Action, Observation
 from .observations import Interruption, Output
 
@@ -211,6 +212,8 @@ class KernelCodeObservation(Observation, frozen=True, kw_only=True, tag=True):
         Names that the person's namespace got, as was approved.
     changed
         Other names of theirs that are bound otherwise than before.
+    files
+        What became of the files of the workspace; None where that is not known.
     notice
         What else is to be known.
     """
@@ -223,6 +226,7 @@ class KernelCodeObservation(Observation, frozen=True, kw_only=True, tag=True):
     seconds: float | None = None
     kept: list[str] = []
     changed: list[str] = []
+    files: TouchedFiles | None = None
     notice: str = ""
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from .effects import NameChanges, TouchedFiles
 from .event import Action, Observation, ShownImage, Source
 from .kernels import UserKernel
 from .observations import Output
@@ -31,6 +32,9 @@ RunState = Literal[
 ]
 """`changed`: a cell was no more as the caller had read it, and was not run; `unknown`: nobody can
 tell any more what became of it."""
+
+GOING_ON: frozenset[RunState] = frozenset(("queued", "running", "awaiting_input"))
+"""States of a run that has not ended."""
 
 CellStatus = Literal[
     "queued",
@@ -175,23 +179,6 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     outputs: list[Output] = []
 
 
-class NameChanges(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Names of a kernel that stand for something else after a run than before.
-
-    Attributes
-    ----------
-    changed
-        Those whose object is seen to be another one, or to hold something else: at least these.
-    left_out
-        How many more there are.
-    """
-
-    new: list[str] = []
-    changed: list[str] = []
-    deleted: list[str] = []
-    left_out: int = 0
-
-
 class NotebookRunObservation(Observation, frozen=True, kw_only=True, tag=True):
     """Where cells are that were run, or are running.
 
@@ -213,6 +200,8 @@ class NotebookRunObservation(Observation, frozen=True, kw_only=True, tag=True):
         What went wrong otherwise than in a cell.
     names
         What became of the kernel's names, once the run has ended; None where that is not known.
+    files
+        The same of the files of the workspace.
     content
         What the model is told, without the outputs of a run in the sandbox; empty for what the
         person has tried there.
@@ -228,6 +217,7 @@ class NotebookRunObservation(Observation, frozen=True, kw_only=True, tag=True):
     cells: list[CellResult] = []
     problem: str = ""
     names: NameChanges | None = None
+    files: TouchedFiles | None = None
     content: str = ""
     images: list[ShownImage] = []
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .effects import NameChanges, TouchedFiles
 from .event import Blob, Observation
 from .notebooks import NotebookRestored
 
@@ -124,6 +125,9 @@ class IPythonOutputObservation(Observation, frozen=True, kw_only=True, tag=True)
         Why the cell did not end by itself, else empty.
     input_requested
         The prompt of an ``input()`` call, which nobody here can answer; None if there was none.
+    names, files
+        What became of the kernel's names and of the files of the workspace; None where that is not
+        known.
     """
 
     outputs: list[Output] = []
@@ -131,6 +135,8 @@ class IPythonOutputObservation(Observation, frozen=True, kw_only=True, tag=True)
     ok: bool = True
     interrupted: Interruption = ""
     input_requested: str | None = None
+    names: NameChanges | None = None
+    files: TouchedFiles | None = None
 
 
 class FileReadObservation(Observation, frozen=True, kw_only=True, tag=True):

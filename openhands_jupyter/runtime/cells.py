@@ -42,6 +42,21 @@ class CellClient(Protocol):
         """Answer the kernel's question."""
 
 
+class KernelClient(CellClient, Protocol):
+    """What a kernel needs of a client; jupyter_client's is one."""
+
+    def execute(
+        self,
+        code: str,
+        silent: bool = False,
+        store_history: bool = True,
+        user_expressions: dict[str, Any] | None = None,
+        allow_stdin: bool | None = None,
+        stop_on_error: bool = True,
+    ) -> str:
+        """As that of a `CellClient`; ``silent`` leaves no trace."""
+
+
 class CellKernel(ABC):
     """A kernel that is started once and runs cells, one at a time, until it ends.
 
@@ -111,7 +126,7 @@ class CellKernel(ABC):
 
     @property
     @abstractmethod
-    def _cell_client(self) -> CellClient:
+    def _cell_client(self) -> KernelClient:
         """What to talk to it with."""
 
     @abstractmethod
@@ -173,6 +188,48 @@ class CellKernel(ABC):
             cell.outputs.say(f"\n[{self.output_lost}]\n")
             await self._recover()
         return cell.observation(interrupted)
+
+    async def ask(self, expression: str, within: float) -> str | None:
+        """What an expression gives, without a trace; to be asked between two cells.
+
+        Parameters
+        ----------
+        expression
+            Its value is a text without quotes or backslashes.
+        within
+            Seconds for the answer.
+
+        Returns
+        -------
+        str or None
+            The text; None where there is none.
+        """
+        answer = asyncio.ensure_future(self._answer(expression))
+        try:
+            if await self._until(answer, within=within) is not answer:
+                return None
+            # The `repr` of a text.
+            told = answer.result()["user_expressions"]["told"]["data"]["text/plain"]
+            return str(told)[1:-1]
+        except (KeyError, TypeError):
+            return None
+        finally:
+            answer.cancel()
+
+    async def _answer(self, expression: str) -> dict[str, Any]:
+        client = self._cell_client
+        id = client.execute(
+            "",
+            silent=True,
+            store_history=False,
+            user_expressions={"told": expression},
+            allow_stdin=False,
+            stop_on_error=False,
+        )
+        while (reply := await client.get_shell_msg())["parent_header"].get("msg_id") != id:
+            pass
+        content: dict[str, Any] = reply["content"]
+        return content
 
     async def _until(self, *events: Any, within: float | None = None) -> Any:
         """Wait for the first of these events or futures or the kernel's end; None for timeout."""

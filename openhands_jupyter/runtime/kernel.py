@@ -15,7 +15,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.session import Session
 
 from ..errors import OpenHandsError
-from .cells import LONGEST_MESSAGE, OUTPUT_TOO_LONG, CellClient, CellKernel
+from .cells import LONGEST_MESSAGE, OUTPUT_TOO_LONG, CellKernel, KernelClient
 from .environment import explain_failure
 from .provisioner import SandboxProvisioner
 from .readiness import until_answering, until_listening
@@ -121,7 +121,7 @@ class Kernel(CellKernel):
             raise await self._not_started(self._ended.result().log) from error
 
     @property
-    def _cell_client(self) -> CellClient:
+    def _cell_client(self) -> KernelClient:
         assert self._client is not None
         return self._client
 

@@ -125,6 +125,16 @@ class KernelSlot:
             return IPythonOutputObservation(ok=False, interrupted=interrupted)
         return self._with_news(await kernel.run(code, seconds, on_output, stopping))
 
+    @property
+    def runs(self) -> bool:
+        """Whether there is a kernel that can be asked."""
+        return self._running() is not None
+
+    async def ask(self, expression: str, within: float) -> str | None:
+        """What an expression gives in the kernel; see `CellKernel.ask`."""
+        kernel = self._running()
+        return None if kernel is None else await kernel.ask(expression, within)
+
     async def clear_away(self) -> bool:
         """Remove a kernel that did not start or has ended; whether it had been running."""
         starting = self._starting

@@ -365,6 +365,35 @@ class SandboxRuntime(Runtime):
             if self._rest is not None:
                 self._rest.begin()
 
+    @property
+    def has_kernel(self) -> bool:
+        """Whether a kernel for the cells runs."""
+        return self._kernel.runs
+
+    async def ask(self, expression: str, within: float) -> str | None:
+        """What an expression gives in the kernel of the cells, without a trace.
+
+        To be asked while no action runs.
+
+        Parameters
+        ----------
+        expression
+            Its value is a text without quotes or backslashes.
+        within
+            Seconds for the answer.
+
+        Returns
+        -------
+        str or None
+            The text; None where no kernel runs, or it does not tell.
+        """
+        await self.wake()
+        try:
+            return await self._kernel.ask(expression, within)
+        finally:
+            if self._rest is not None:
+                self._rest.begin()
+
     async def restart_kernel(self, what: str) -> None:
         """Restart the kernel of the cells, should one run.
 

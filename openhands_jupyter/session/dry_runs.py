@@ -19,7 +19,8 @@ from ..events import (
 from ..events.notebook_runs import PlannedRun
 from ..notebooks.revisions import rev_of
 from ..notebooks.running.planning import refuse_task
-from ..runtime.base import OutputCallback, Runtime
+from ..runtime import SandboxRuntime
+from ..runtime.base import OutputCallback
 from .sandbox_runs import not_python, run_in_sandbox
 
 
@@ -81,7 +82,7 @@ def _edited(action: NotebookEditAction, cells: Sequence[CellDecision]) -> Iterab
 
 
 async def try_in_sandbox(
-    action: DryRunAction, sandbox: Runtime, on_output: OutputCallback
+    action: DryRunAction, sandbox: SandboxRuntime, on_output: OutputCallback
 ) -> Observation:
     """Run its cells, one after the other; see `run_in_sandbox`."""
     tried = await run_in_sandbox(action, sandbox, on_output)

@@ -30,7 +30,8 @@ from ..notebooks.running.planning import plan_run
 from ..notebooks.running.runs import REMEMBERED, CellToRun
 from ..notebooks.running.telling import results_of, run_text
 from ..notebooks.showing.pictures import keep_pictures
-from ..runtime.base import OutputCallback, Runtime
+from ..runtime import SandboxRuntime
+from ..runtime.base import OutputCallback
 from .dry_runs import try_in_sandbox
 from .notebook_actions import NotebookActions
 from .sandbox_runs import not_python, run_in_sandbox
@@ -96,7 +97,7 @@ class NotebookRuns:
         self,
         runs: Runs | None,
         notebooks: NotebookActions,
-        sandbox: Runtime,
+        sandbox: SandboxRuntime,
         state: State,
         masker: Masker,
         blobs: BlobStore,

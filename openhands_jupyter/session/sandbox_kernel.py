@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from ..events import (
     Action,
     ErrorObservation,
@@ -26,6 +28,7 @@ from ..notebooks.showing.environment import environment_text
 from ..notebooks.showing.variables import UNREADABLE, variables_text
 from ..runtime import SandboxRuntime
 from ..runtime.base import OutputCallback
+from .sandbox_names import changes_since, looks_in
 
 WITHIN = 60.0
 """Seconds, of which a kernel may need most to start."""
@@ -35,7 +38,7 @@ RESTARTED = "You restarted the kernel"
 
 
 class SandboxKernel:
-    """Executes what is done with the session's own kernel, but cells.
+    """Executes what is done with the session's own kernel.
 
     Parameters
     ----------
@@ -51,6 +54,8 @@ class SandboxKernel:
 
     def takes(self, action: Action) -> bool:
         """Whether an action is on the session's own kernel."""
+        if isinstance(action, IPythonRunCellAction):
+            return True
         kinds = KernelRead | KernelControlAction
         return isinstance(action, kinds) and action.whose == "sandbox"
 
@@ -67,6 +72,8 @@ class SandboxKernel:
     async def run(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute an action; see `Runtime.run_action`."""
         match action:
+            case IPythonRunCellAction():
+                return await self._run_cell(action, on_output)
             case KernelControlAction():
                 await self._sandbox.restart_kernel(RESTARTED)
                 return KernelObservation(whose="sandbox", content="Its variables are gone.")
@@ -82,6 +89,25 @@ class SandboxKernel:
         if isinstance(told, Observation):
             return told
         return KernelObservation(whose="sandbox", content=content(told))
+
+    async def _run_cell(
+        self, action: IPythonRunCellAction, on_output: OutputCallback
+    ) -> Observation:
+        """Run a cell, and tell what became of the kernel's names."""
+        try:
+            before = await looks_in(self._sandbox)
+        except asyncio.CancelledError:
+            return ErrorObservation(code="stopped", message="It was stopped, and has not begun.")
+        running = asyncio.ensure_future(self._sandbox.run_action(action, on_output))
+        try:
+            answer = await asyncio.shield(running)
+        except asyncio.CancelledError:
+            # The sandbox is interrupted too, and then gives what there is.
+            return await running
+        if not isinstance(answer, IPythonOutputObservation) or answer.interrupted == "stopped":
+            return answer
+        names = await changes_since(self._sandbox, before)
+        return msgspec.structs.replace(answer, names=names)
 
     async def _ask(self, action: Action, snippet: Snippet, asked: Mapping[str, Any]) -> Any:
         """What the kernel tells; an observation where it tells nothing."""

@@ -16,13 +16,18 @@ from ..events import (
     Interruption,
     IPythonOutputObservation,
     IPythonRunCellAction,
+    NameChanges,
     NotebookRunAction,
     NotebookRunObservation,
     Observation,
 )
 from ..events.notebook_runs import CellStatus, RunState
+from ..events.shown import as_data
 from ..notebooks.running.telling import cell_lines
-from ..runtime.base import OutputCallback, Runtime
+from ..notebooks.showing.effects import names_text
+from ..runtime import SandboxRuntime
+from ..runtime.base import OutputCallback
+from .sandbox_names import changes_since, looks_in
 
 _STATES: dict[Interruption, RunState] = {
     "kernel_died": "kernel_dead",
@@ -42,7 +47,7 @@ def not_python() -> Invalid:
 
 
 async def run_in_sandbox(
-    action: NotebookRunAction | DryRunAction, sandbox: Runtime, on_output: OutputCallback
+    action: NotebookRunAction | DryRunAction, sandbox: SandboxRuntime, on_output: OutputCallback
 ) -> Observation:
     """Run the planned cells, one after the other.
 
@@ -57,6 +62,7 @@ async def run_in_sandbox(
     ]
     state: RunState = "done"
     problem = ""
+    before = await looks_in(sandbox)
     for index, cell in enumerate(action.planned):
         began = time.monotonic()
         answer = await _run(sandbox, action, cell.source, on_output)
@@ -75,18 +81,20 @@ async def run_in_sandbox(
             state = "error"
             if action.stop_on_error:
                 break
+    names = None if state == "interrupted" else await changes_since(sandbox, before)
     return NotebookRunObservation(
         path=action.path,
         state=state,
         kernel="sandbox",
         cells=cells,
         problem=problem,
-        content=_text(state, problem, cells),
+        names=names,
+        content=_text(state, problem, cells, names),
     )
 
 
 async def _run(
-    sandbox: Runtime,
+    sandbox: SandboxRuntime,
     action: NotebookRunAction | DryRunAction,
     source: str,
     on_output: OutputCallback,
@@ -114,6 +122,10 @@ def _result(cell: CellResult, answer: IPythonOutputObservation, seconds: float) 
     )
 
 
-def _text(state: RunState, problem: str, cells: Sequence[CellResult]) -> str:
+def _text(
+    state: RunState, problem: str, cells: Sequence[CellResult], names: NameChanges | None
+) -> str:
     head = f"In the sandbox's kernel: {state}. The notebook stays as it is."
-    return "\n".join([head, *cell_lines(cells), *([problem] if problem else [])])
+    told = names_text(names)
+    named = [f"Names of the kernel, at least:\n{as_data(told).rstrip()}"] if told else []
+    return "\n".join([head, *cell_lines(cells), *named, *([problem] if problem else [])])

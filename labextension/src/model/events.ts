@@ -1713,6 +1713,9 @@ export interface BackgroundJob {
  *     Why the cell did not end by itself, else empty.
  * input_requested
  *     The prompt of an ``input()`` call, which nobody here can answer; None if there was none.
+ * names, files
+ *     What became of the kernel's names and of the files of the workspace; None where that is not
+ *     known.
  */
 export interface IPythonOutputObservation {
   type: 'IPythonOutputObservation';
@@ -1735,6 +1738,8 @@ export interface IPythonOutputObservation {
     | 'stopped'
     | 'timeout';
   input_requested?: string | null;
+  names?: NameChanges | null;
+  files?: TouchedFiles | null;
 }
 /**
  * One output of a cell, in nbformat's terms.
@@ -1763,6 +1768,38 @@ export interface Output {
   metadata?: {};
   ename?: string;
   evalue?: string;
+}
+/**
+ * Names of a kernel that stand for something else after a run than before.
+ *
+ * Attributes
+ * ----------
+ * changed
+ *     Those whose object is seen to be another one, or to hold something else: at least these.
+ * left_out
+ *     How many more there are.
+ */
+export interface NameChanges {
+  new?: string[];
+  changed?: string[];
+  deleted?: string[];
+  left_out?: number;
+}
+/**
+ * Files of the workspace that are others after a run than before, whoever changed them.
+ *
+ * Attributes
+ * ----------
+ * created, changed, deleted
+ *     Paths from the workspace on, the first of each kind.
+ * left_out
+ *     How many more there are.
+ */
+export interface TouchedFiles {
+  created?: string[];
+  changed?: string[];
+  deleted?: string[];
+  left_out?: number;
 }
 /**
  * The text of a file, without line numbers, or the listing of a folder.
@@ -2436,6 +2473,8 @@ export interface NotebookEditObservation {
  *     Names that the person's namespace got, as was approved.
  * changed
  *     Other names of theirs that are bound otherwise than before.
+ * files
+ *     What became of the files of the workspace; None where that is not known.
  * notice
  *     What else is to be known.
  */
@@ -2463,6 +2502,7 @@ export interface KernelCodeObservation {
   seconds?: number | null;
   kept?: string[];
   changed?: string[];
+  files?: TouchedFiles | null;
   notice?: string;
 }
 /**
@@ -2543,6 +2583,8 @@ export interface KernelCopyObservation {
  *     What went wrong otherwise than in a cell.
  * names
  *     What became of the kernel's names, once the run has ended; None where that is not known.
+ * files
+ *     The same of the files of the workspace.
  * content
  *     What the model is told, without the outputs of a run in the sandbox; empty for what the
  *     person has tried there.
@@ -2575,6 +2617,7 @@ export interface NotebookRunObservation {
   cells?: CellResult[];
   problem?: string;
   names?: NameChanges | null;
+  files?: TouchedFiles | null;
   content?: string;
   images?: ShownImage[];
 }
@@ -2606,22 +2649,6 @@ export interface CellResult {
   execution_count?: number | null;
   seconds?: number | null;
   outputs?: Output[];
-}
-/**
- * Names of a kernel that stand for something else after a run than before.
- *
- * Attributes
- * ----------
- * changed
- *     Those whose object is seen to be another one, or to hold something else: at least these.
- * left_out
- *     How many more there are.
- */
-export interface NameChanges {
-  new?: string[];
-  changed?: string[];
-  deleted?: string[];
-  left_out?: number;
 }
 /**
  * What a tool of an MCP server answered.

@@ -6,6 +6,7 @@ import type {
   NotebookRunAction,
   NotebookRunObservation,
   StopRunAction,
+  TouchedFiles,
   UserKernel
 } from './events';
 import { revealOnOneLine } from './inert';
@@ -117,18 +118,44 @@ export function cellResultText(
  */
 export function nameChangesText(
   trans: TranslationBundle,
-  { new: made = [], changed = [], deleted = [], left_out = 0 }: NameChanges
+  { new: made = [], ...others }: NameChanges
 ): string {
-  const list = (names: readonly string[]): string =>
-    names.map(name => revealOnOneLine(name)).join(', ');
+  const first = made.length && trans.__('new: %1', listed(made));
+  return changesText(trans, first, others);
+}
+
+/**
+ * Say which files changed while code ran; empty where none is known to have.
+ */
+export function touchedFilesText(
+  trans: TranslationBundle,
+  { created = [], ...others }: TouchedFiles
+): string {
+  const first = created.length && trans.__('created: %1', listed(created));
+  return changesText(trans, first, others);
+}
+
+function changesText(
+  trans: TranslationBundle,
+  first: string | 0,
+  {
+    changed = [],
+    deleted = [],
+    left_out = 0
+  }: Pick<NameChanges, 'changed' | 'deleted' | 'left_out'>
+): string {
   return [
-    made.length && trans.__('new: %1', list(made)),
-    changed.length && trans.__('changed: %1', list(changed)),
-    deleted.length && trans.__('deleted: %1', list(deleted)),
+    first,
+    changed.length && trans.__('changed: %1', listed(changed)),
+    deleted.length && trans.__('deleted: %1', listed(deleted)),
     left_out && trans.__('and %1 more', left_out)
   ]
     .filter(text => text)
     .join('; ');
+}
+
+function listed(names: readonly string[]): string {
+  return names.map(name => revealOnOneLine(name)).join(', ');
 }
 
 function statusText(

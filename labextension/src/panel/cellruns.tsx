@@ -3,9 +3,10 @@ import type {
   NotebookRunObservation
 } from '../model/events';
 import { revealOnOneLine } from '../model/inert';
-import { cellResultText, kernelText, nameChangesText } from '../model/runtexts';
+import { cellResultText, kernelText } from '../model/runtexts';
 import { ShowCell, Why } from './celledits';
 import { Code } from './code';
+import { Effects } from './effects';
 import { Fold } from './fold';
 import { Outputs } from './outputs';
 import { useServices } from './services';
@@ -74,7 +75,6 @@ export function CellResults(props: {
 }): JSX.Element {
   const { session, result, tried = false } = props;
   const { trans } = useServices();
-  const names = result.names ? nameChangesText(trans, result.names) : '';
   return (
     <>
       <ul
@@ -99,11 +99,7 @@ export function CellResults(props: {
           </li>
         ))}
       </ul>
-      {names && (
-        <p className="jp-OpenHands-why jp-OpenHands-quiet">
-          {trans.__('Names, at least: %1', names)}
-        </p>
-      )}
+      <Effects names={result.names} files={result.files} />
       {result.problem && (
         <p className="jp-OpenHands-error">{revealOnOneLine(result.problem)}</p>
       )}

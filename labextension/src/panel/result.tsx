@@ -20,6 +20,7 @@ import { CellEdits, Why } from './celledits';
 import { CellResults } from './cellruns';
 import { Code } from './code';
 import { Diff } from './diff';
+import { Effects } from './effects';
 import { Fold } from './fold';
 import { TerminalText } from './mime';
 import { NotebookRestores } from './notebookrestores';
@@ -218,6 +219,7 @@ function CellOutput(props: {
   return (
     <>
       <Outputs session={session} outputs={result.outputs ?? []} />
+      <Effects names={result.names} files={result.files} />
       {typeof question === 'string' && (
         <p className="jp-OpenHands-quiet">
           {trans.__(
@@ -256,6 +258,7 @@ function KernelOutput(props: {
           )}
         </p>
       )}
+      <Effects files={result.files} />
       {notice && <p className="jp-OpenHands-hint">{notice}</p>}
     </>
   );

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 
 import msgspec
 
-from ...events.notebook_runs import NameChanges
+from ...events import NameChanges
 from ..in_kernel.asking import NoAnswer, ask
 from .kernels import Attachment, KernelDied, Kernels
 

@@ -10,16 +10,12 @@ from uuid import uuid4
 
 import msgspec
 
-from ...events import UserKernel
-from ...events.notebook_runs import CellStatus, NameChanges, RunState
+from ...events import NameChanges, UserKernel
+from ...events.notebook_runs import GOING_ON, CellStatus, RunState
 from ..changes import CellMismatch
 
 REMEMBERED = 20
 """Runs that have ended and can still be asked for."""
-
-ENDED: frozenset[RunState] = frozenset(
-    ("done", "error", "changed", "interrupted", "kernel_dead", "unknown")
-)
 
 
 class CellToRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,7 +153,7 @@ class Run:
     @property
     def ended(self) -> bool:
         """Whether nothing more is expected of it."""
-        return self.state in ENDED
+        return self.state not in GOING_ON
 
     async def wait(self, seconds: float, past_input: bool = False) -> RunState:
         """Wait until it has ended or asks for input, at most so long.

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ...events import Masker
 from ...events.notebook_runs import CellResult, RunState
 from ...events.shown import as_data
+from ..showing.effects import names_text
 from ..showing.outputs import Shown, show
 from .runs import CellRun, Run
 
@@ -106,15 +107,12 @@ def _names(run: Run, masker: Masker) -> Iterator[str]:
         if run.names_problem:
             yield f"Which names of the kernel have changed is not known: {run.names_problem}."
         return
-    kinds = {"new": run.names.new, "changed": run.names.changed, "deleted": run.names.deleted}
-    told = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
-    if run.names.left_out:
-        told.append(f"and {run.names.left_out} more")
+    told = names_text(run.names)
     if not told:
         yield "No name of the kernel was seen to change."
         return
     yield "Names of the kernel, at least (what an object holds may change unseen):"
-    yield as_data(masker.text("\n".join(told))).rstrip()
+    yield as_data(masker.text(told)).rstrip()
 
 
 def _outputs(cell: CellRun) -> list[dict[str, object]]:

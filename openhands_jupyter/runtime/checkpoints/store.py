@@ -186,8 +186,17 @@ class CheckpointStore:
         with self._repository.locked(alone=False):
             return [record.id for record in self._repository.between(before, after)]
 
-    def diff(self, before: str, after: str | None = None) -> list[Change]:
+    def diff(
+        self, before: str, after: str | None = None, *, progress: Progress | None = None
+    ) -> list[Change]:
         """What changed from one checkpoint to another, or until now.
+
+        Parameters
+        ----------
+        before, after
+            The checkpoints; None for now.
+        progress
+            As with `take`, of a look at what is now.
 
         Raises
         ------
@@ -202,7 +211,7 @@ class CheckpointStore:
                 new = self._repository.state(after)
                 return list(compare(self._repository.objects().tree, old, new))
             with self._open_workspace() as root:
-                scan, now = self._look(root, [old.digest])
+                scan, now = self._look(root, [old.digest], progress)
                 return list(compare(self._loader(scan), old, now))
 
     def text(self, path: str, entry: Entry, limit: int = TEXT_LIMIT) -> str | None:
@@ -368,10 +377,12 @@ class CheckpointStore:
         finally:
             os.close(root)
 
-    def _look(self, root: int, known: list[bytes]) -> tuple[Scan, Entry]:
+    def _look(
+        self, root: int, known: list[bytes], progress: Progress | None = None
+    ) -> tuple[Scan, Entry]:
         """The present state, of which nothing is stored."""
         seen = self._repository.cache(self._repository.newest()).seen
-        scan = Scan(Hasher(), self._exclude, self._file_cap, seen, self._is_known(known))
+        scan = Scan(Hasher(), self._exclude, self._file_cap, seen, self._is_known(known), progress)
         return scan, scan.run(root)
 
     def _loader(self, scan: Scan) -> Callable[[bytes], Tree]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ..cells import CellClient, CellKernel
+from ..cells import CellKernel, KernelClient
 from ..sandbox import KernelExit
 from .connection import KernelConnection, Message
 
@@ -52,7 +52,7 @@ class RemoteKernel(CellKernel):
         """Do nothing: it ends with the sandbox."""
 
     @property
-    def _cell_client(self) -> CellClient:
+    def _cell_client(self) -> KernelClient:
         return self._client
 
     @property
@@ -69,7 +69,7 @@ class RemoteKernel(CellKernel):
         """Do nothing: the connection was opened again."""
 
 
-class _Client(CellClient):
+class _Client(KernelClient):
     """Keeps the messages of the cell that runs, and no others."""
 
     def __init__(self, connection: KernelConnection) -> None:
@@ -79,16 +79,24 @@ class _Client(CellClient):
         self._over = False
         self._start_anew()
 
-    def execute(self, code: str, *, allow_stdin: bool) -> str:
+    def execute(
+        self,
+        code: str,
+        silent: bool = False,
+        store_history: bool = True,
+        user_expressions: dict[str, str] | None = None,
+        allow_stdin: bool | None = None,
+        stop_on_error: bool = True,
+    ) -> str:
         """Ask for code to be executed; the request's id."""
         self._start_anew()
         content = {
             "code": code,
-            "silent": False,
-            "store_history": True,
-            "user_expressions": {},
-            "allow_stdin": allow_stdin,
-            "stop_on_error": True,
+            "silent": silent,
+            "store_history": store_history,
+            "user_expressions": user_expressions or {},
+            "allow_stdin": bool(allow_stdin),
+            "stop_on_error": stop_on_error,
         }
         self._cell = self._connection.tell("shell", "execute_request", content)
         return self._cell

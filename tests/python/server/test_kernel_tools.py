@@ -37,6 +37,7 @@ from openhands_jupyter.events import (
     Masker,
     Observation,
     State,
+    TouchedFiles,
 )
 from openhands_jupyter.events.masking import MASK
 from openhands_jupyter.server.base import Services
@@ -196,6 +197,9 @@ LOAD = (
 )
 
 
+SUMS = "total = sum(rows)\nopen('sum.txt', 'w').close()\ntotal"
+
+
 async def test_code_in_the_persons_kernel(
     person: Person, begin: Begin, model_server: ModelServer
 ) -> None:
@@ -203,7 +207,7 @@ async def test_code_in_the_persons_kernel(
     count = (await person.run("pass"))["execution_count"]
     model_server.play(
         call("run_code", kernel="user", path=NAME, code="rows = 0"),
-        call("run_code", kernel="user", path=NAME, code="total = sum(rows)\ntotal", why="To sum."),
+        call("run_code", kernel="user", path=NAME, code=SUMS, why="To sum."),
         call("run_code", code="import math\nfound = [1, math.pi]"),
         call("inspect", names=["found", "gone"]),
         call("inspect", kernel="user", path=NAME),
@@ -230,17 +234,19 @@ async def test_code_in_the_persons_kernel(
     (done,) = events(session, KernelCodeObservation)
     assert isinstance(done, KernelCodeObservation)
     assert (done.ok, done.kept, done.changed, text(done)) == (True, [], [], "6")
+    assert done.files == TouchedFiles(created=["sum.txt"])
     refused, told, _, own, listed, copied, loaded = results(model_server)
     assert "names_exist" in refused
     assert "rows" in refused
     assert told.startswith("<output>\n6\n</output>\n[ok, ")
     assert "in the user's kernel]" in told
+    assert told.endswith("\ncreated: sum.txt\n</output>")
     assert "found: collection list, 2, " in own
     assert "1, 3.14159" in own
     assert "No such names: gone" in own
     assert listed == "<output>\nrows: collection list, 3\n</output>"
     assert copied.startswith("Copied rows (list, 3), 2 rows of it, as json, 6 bytes, to /")
-    assert loaded == "<output>\n[1, 2]\n</output>\n[ok]"
+    assert loaded.startswith("<output>\n[1, 2]\n</output>\n[ok]")
     assert (await person.run("pass"))["execution_count"] == count + 1
     assert await person.value("'total' in globals(), rows") == "(False, [1, 2, 3])"
 

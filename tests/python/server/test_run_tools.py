@@ -35,10 +35,12 @@ from openhands_jupyter.events import (
     CheckpointObservation,
     DryRunAction,
     ErrorObservation,
+    IPythonOutputObservation,
     NameChanges,
     NotebookEditAction,
     NotebookRunAction,
     NotebookRunObservation,
+    TouchedFiles,
 )
 from openhands_jupyter.server.base import Services
 from openhands_jupyter.session import Session
@@ -50,7 +52,7 @@ pytestmark = pytest.mark.sandbox
 LOAD = code("load-cell", "prices = [1, 2, 3]\nextra = []\nspare = 1")
 TOTAL = code("total-cell", f"total = sum(prices)\nprint('total', total, '{SECRET}')")
 FAILS = code("fails-cell", "import nowhere_at_all")
-SHORTER = "prices = [5]\nextra.append(7)\ndel spare"
+SHORTER = "prices = [5]\nextra.append(7)\ndel spare\nopen('out.txt', 'w').close()"
 AFTER = code("after-cell", "after = total + 1\nafter")
 NOTES = text("notes-cell", "# Prices")
 CELLS = notebook(LOAD, NOTES, TOTAL, FAILS, AFTER)
@@ -161,6 +163,12 @@ async def test_cells_are_run_in_the_persons_kernel_after_they_are_seen(
     assert printed(file, "after-cell") == "6"
     changed = ["after", "extra", "prices", "total"]
     assert answers(session)[-1].names == NameChanges(changed=changed, deleted=["spare"])
+    # The notebook, into which the outputs were written, is not told.
+    assert [a.files for a in answers(session)][-2:] == [
+        TouchedFiles(),
+        TouchedFiles(created=["out.txt"]),
+    ]
+    assert "meanwhile:\n<output>\ncreated: out.txt\n</output>" in results(model_server)[-2]
     assert errors(session) == ["nothing_to_run"]
     assert "No cell is stale" in results(model_server)[-1]
     # To be run a cell need not be another one: what was read is still known.
@@ -272,6 +280,7 @@ async def test_a_long_run_is_waited_for_watched_and_stopped(
     # What became of the names is told with the end.
     before, after = (answer.names for answer in answers(session))
     assert before is None and after is not None and after.new
+    assert [a.files for a in answers(session)] == [None, TouchedFiles(created=[ON])]
     (root / "work" / ON).unlink()
 
     # Another session has no hand in it, and what the person stops is interrupted.
@@ -359,6 +368,7 @@ async def test_cells_are_tried_in_the_sandbox_and_the_notebook_stays(
     expected = code("expected-cell", "1 / 0", metadata={"tags": ["raises-exception"]})
     write(file, notebook(LOAD, expected, TOTAL, FAILS, AFTER, deletes))
     model_server.play(
+        call("run_code", code="spare, made = 0, 1\nopen('made.txt', 'w').close()\n1 / 0"),
         run_cells(cells=["load-cell", "expected-cell", "total-cell"], kernel="sandbox"),
         run_cells(which="all", kernel="sandbox"),
         call("nb_read", path=NAME, outputs="full"),
@@ -366,9 +376,25 @@ async def test_cells_are_tried_in_the_sandbox_and_the_notebook_stays(
     )
     session = await begin()
     action = await asked(session)
-    assert [a.state for a in answers(session)] == ["done"]
-    assert [c.status for c in answers(session)[0].cells] == ["done", "error", "done"]
-    told = results(model_server)[-1]
+    [code_done] = events(session, IPythonOutputObservation)
+    assert isinstance(code_done, IPythonOutputObservation)
+    assert (code_done.ok, code_done.names, code_done.files) == (
+        False,
+        NameChanges(new=["made", "spare"]),
+        TouchedFiles(created=["made.txt"]),
+    )
+    [tried] = answers(session)
+    assert (tried.state, tried.files) == ("done", TouchedFiles())
+    assert tried.names == NameChanges(new=["extra", "prices", "total"], changed=["spare"])
+    # To look leaves no numbers out.
+    assert [(c.status, c.execution_count) for c in tried.cells] == [
+        ("done", 2),
+        ("error", 3),
+        ("done", 4),
+    ]
+    first, told = results(model_server)
+    assert "[error]\nNames, at least:\n<output>\nnew: made, spare\n</output>\nFiles" in first
+    assert "\nchanged: spare\n" in told
     assert "In the sandbox's kernel: done" in told
     assert "total 6 <secret_hidden>" in told
     assert action.found is None

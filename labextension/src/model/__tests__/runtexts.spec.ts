@@ -4,7 +4,8 @@ import {
   describeRunAction,
   kernelText,
   nameChangesText,
-  runStateText
+  runStateText,
+  touchedFilesText
 } from '../runtexts';
 import { succeeded } from '../texts';
 import { trans } from './translation';
@@ -71,6 +72,9 @@ describe('nameChangesText', () => {
       'changed: a; and 2 more'
     );
     expect(nameChangesText(trans, {})).toBe('');
+    expect(
+      touchedFilesText(trans, { created: ['a b\u202e.csv'], left_out: 3 })
+    ).toBe('created: a b⟨U+202E⟩.csv; and 3 more');
   });
 });
 
