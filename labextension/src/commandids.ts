@@ -9,6 +9,7 @@ export const CommandIDs = {
   openSession: 'openhands:open-session',
   settings: 'openhands:settings',
   showCell: 'openhands:show-cell',
+  insertCode: 'openhands:insert-code',
   askCell: 'openhands:ask-cell',
   fixCell: 'openhands:fix-cell',
   acceptCells: 'openhands:accept-cells',

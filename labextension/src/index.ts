@@ -83,6 +83,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
             void app.commands.execute('docmanager:open', { path }),
           showCell: (path, cell) =>
             void app.commands.execute(CommandIDs.showCell, { path, cell }),
+          insertCode:
+            opened &&
+            (code =>
+              void app.commands.execute(CommandIDs.insertCode, { code })),
           openConsole: session =>
             void app.commands.execute(CommandIDs.console, { session }),
           rendermime,

@@ -138,7 +138,9 @@ class NbEdit(Gated, kw_only=True):
         "step that the user can undo. Every id, after, before and expect_rev is of the notebook "
         "as it is before the list; a cell that an op inserts gets its id in the result. "
         "expect_rev is the revision of the cell that you have read. 'patch' puts new in place of "
-        "old, which has to occur exactly once unless all is true. Where the user was faster, "
+        "old, which has to occur exactly once unless all is true. To insert code that you ran in "
+        "the sandbox, give from_code, the number in the result of that run_code, in place of the "
+        "source, or beside it if the source is another one. Where the user was faster, "
         "nothing is changed and you are told what is there now. The user may be asked first, and "
         "may accept some cells, reject others and change your text."
     )

@@ -75,9 +75,11 @@ def _(event: IPythonOutputObservation) -> str:
     text = _outputs(event.outputs, count(1))
     if event.input_requested is not None:
         text += f"\n(input() asked {event.input_requested!r}; nobody can answer it here.)"
-    end = f"[interrupted: {event.interrupted}]" if event.interrupted else ""
-    end = end or ("[ok]" if event.ok else "[error]")
-    return _data(text) + end + _told("Names, at least", names_text(event.names)) + _files(event)
+    end = f"interrupted: {event.interrupted}" if event.interrupted else ""
+    end = end or ("ok" if event.ok else "error")
+    # By this number a cell of a notebook that comes from the code names it.
+    head = f"{_data(text)}[{end}, code {event.cause}]"
+    return head + _told("Names, at least", names_text(event.names)) + _files(event)
 
 
 @result.register

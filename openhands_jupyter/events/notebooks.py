@@ -45,6 +45,8 @@ class CellEdit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         What else changes, as phrases, such as ``outputs cleared``.
     group
         Cells of one group are done together or not at all, such as the parts of a split.
+    from_code
+        Id of the action whose code, run in the sandbox, it comes from; None for none.
     """
 
     id: str
@@ -55,6 +57,7 @@ class CellEdit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     position: int | None = None
     notes: list[str] = []
     group: int = 0
+    from_code: int | None = None
 
 
 class LeftCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

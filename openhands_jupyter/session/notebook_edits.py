@@ -41,6 +41,7 @@ from ..notebooks.names.graph import NameGraph, is_python
 from ..notebooks.provenance import Provenance, signed
 from ..notebooks.showing.reading import page
 from ..notebooks.undo.kept import KeptEdits
+from .promoting import with_code
 
 MOST_STALE = 30
 """Stale cells that are told of one edit."""
@@ -121,14 +122,14 @@ class NotebookEdits:
         Action or Observation
             The action with its cells; the answer where there is nothing to be done.
         """
-        if MASK in str(action.operations):
+        operations = with_code(operations_from(action.operations), self._state.history)
+        if MASK in str(operations):
             raise Invalid(
                 "masked_text",
                 f"The text holds {MASK}, which stands in the place of a secret.",
                 "Patch what is around it: the secret itself then stays as it is.",
             )
         self._readings.require_known(document.path)
-        operations = operations_from(action.operations)
         made, snapshot = await self._plan(
             document, operations, action.expect_nb_rev, may_tell=may_tell
         )
@@ -183,7 +184,7 @@ class NotebookEdits:
             document, operations, action.expect_nb_rev, ids, planned.outputs
         )
         made = made.with_sources(decided.sources)
-        change = signed(made.change, provenance)
+        change = signed(made.change, provenance, made.from_code)
         result = await self._deliver(action.id, path, document, before, change, operations)
         made = msgspec.structs.replace(made, nb_rev=result.nb_rev)
         self._note(document.path, made, result)

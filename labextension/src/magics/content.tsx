@@ -37,6 +37,7 @@ export class TaskContent extends ReactWidget {
       this._page;
     const services: IServices = {
       context: null,
+      insertCode: null,
       languages,
       model: this._shown ?? this._none,
       openConsole,

@@ -1018,6 +1018,8 @@ export interface NotebookEditAction {
  *     What else changes, as phrases, such as ``outputs cleared``.
  * group
  *     Cells of one group are done together or not at all, such as the parts of a split.
+ * from_code
+ *     Id of the action whose code, run in the sandbox, it comes from; None for none.
  */
 export interface CellEdit {
   id: string;
@@ -1028,6 +1030,7 @@ export interface CellEdit {
   position?: number | null;
   notes?: string[];
   group?: number;
+  from_code?: number | null;
 }
 /**
  * Make a notebook where there is none.

@@ -148,6 +148,20 @@ export class SessionModel extends Observable {
   }
 
   /**
+   * Read older events until one of them is there, and unfold what it belongs to.
+   */
+  async reveal(event: number): Promise<void> {
+    let before = Infinity;
+    while (event < this.timeline.firstId && this.timeline.firstId < before) {
+      before = this.timeline.firstId;
+      await this.loadOlder();
+    }
+    const item = this.timeline.items.find(({ id }) => id === event);
+    item?.path.forEach(delegate => this._folds.set(delegate, false));
+    this.changed();
+  }
+
+  /**
    * Read the session's state anew, such as after a decision that came too late.
    */
   async refresh(): Promise<void> {

@@ -15,7 +15,7 @@ import { Debouncer } from '@lumino/polling';
 import { addMarks } from './markcommands';
 import { IOpenedNotebooks, OpenedNotebooks } from './opened';
 import type { Requests } from './requests';
-import { addShowCell } from './showcell';
+import { addInsertCode, addShowCell } from './showcell';
 import { TabSocket } from './socket';
 
 /**
@@ -57,6 +57,7 @@ export const notebooksPlugin: JupyterFrontEndPlugin<OpenedNotebooks | null> = {
     const trans = (translator ?? nullTranslator).load('openhands-jupyter');
     const executor = chosen ?? { runCell };
     addShowCell(app, opened, trans);
+    addInsertCode(app, opened, trans);
     addMarks(app, tracker, trans);
     let requests: Promise<Requests> | null = null;
     const announce = (): void => {

@@ -26,6 +26,7 @@ export function markText(
   const approver = approverText(trans, text('approver'));
   const session = text('session');
   const time = dateText(text('time'));
+  const { from_code: code } = provenance;
   return [
     // Whoever sends a notebook can write there what they like.
     trans.__('This notebook says:'),
@@ -33,7 +34,10 @@ export function markText(
     model && trans.__('Model: %1', model),
     approver,
     session && trans.__('Session: %1', session),
-    time && trans.__('Time: %1', time)
+    time && trans.__('Time: %1', time),
+    typeof code === 'number'
+      ? trans.__('From code that ran in the sandbox: event %1', code)
+      : ''
   ]
     .filter(line => line !== '')
     .join('\n');

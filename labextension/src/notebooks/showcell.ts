@@ -39,6 +39,34 @@ export function addShowCell(
   });
 }
 
+/**
+ * Add the command by which a person makes a cell of code that the agent ran elsewhere.
+ */
+export function addInsertCode(
+  app: JupyterFrontEnd,
+  opened: OpenedNotebooks,
+  trans: TranslationBundle
+): void {
+  app.commands.addCommand(CommandIDs.insertCode, {
+    label: trans.__('Insert Code as a Cell'),
+    caption: trans.__('Insert code below the selected cell of the notebook'),
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: {
+          code: { type: 'string', description: trans.__('Source of the cell') }
+        },
+        required: ['code']
+      }
+    },
+    isVisible: args => typeof args.code === 'string',
+    execute: async ({ code }) => {
+      const { insertCode } = await import('./insertcode');
+      insertCode(app.shell, opened.current, trans, code as string);
+    }
+  });
+}
+
 async function goTo(
   { content, revealed }: NotebookPanel,
   id: string

@@ -1,11 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReactNode } from 'react';
+import { useContext } from 'react';
 import type { CellEdit } from '../model/events';
 import { revealHidden, revealOnOneLine } from '../model/inert';
 import { cellEditText } from '../model/notebooktexts';
 import { Code } from './code';
 import { Diff } from './diff';
 import { Fold } from './fold';
+import { GoTo } from './goto';
 import { useServices } from './services';
 
 /**
@@ -85,9 +87,31 @@ export function CellHead(props: {
       ))}
       <span className="jp-OpenHands-cellButtons">
         {children}
+        {typeof cell.from_code === 'number' && (
+          <ShowCode event={cell.from_code} />
+        )}
         {exists && path !== null && <ShowCell path={path} id={cell.id} />}
       </span>
     </header>
+  );
+}
+
+/**
+ * A button that goes to the code that a cell comes from, where it ran.
+ */
+function ShowCode({ event }: { event: number }): JSX.Element | null {
+  const { trans } = useServices();
+  const goTo = useContext(GoTo);
+  return (
+    goTo && (
+      <button
+        type="button"
+        className="jp-OpenHands-textButton"
+        onClick={() => goTo(event)}
+      >
+        {trans.__('Show where it ran')}
+      </button>
+    )
   );
 }
 

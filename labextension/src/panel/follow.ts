@@ -27,11 +27,11 @@ const SCROLL_KEYS = [
  * Only what a person does lets go of the end: where rows are measured late and the element itself
  * changes its height, the position alone does not tell.
  *
- * @returns Whether the end is followed, and a function that goes there.
+ * @returns Whether the end is followed, a function that goes there, and one that lets go of it.
  */
 export function useFollow(
   scroller: RefObject<HTMLElement>
-): [boolean, () => void] {
+): [boolean, () => void, () => void] {
   const [following, setFollowing] = useState(true);
   const follow = useRef(true);
   const set = useCallback((value: boolean) => {
@@ -105,7 +105,8 @@ export function useFollow(
     set(true);
     scroller.current?.scrollTo({ top: Number.MAX_SAFE_INTEGER });
   };
-  return [following, goToEnd];
+  const letGo = useCallback(() => set(false), [set]);
+  return [following, goToEnd, letGo];
 }
 
 interface IPosition {

@@ -61,7 +61,12 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
         <CommandOutput result={result} />
       )}
       {result?.type === 'IPythonOutputObservation' && (
-        <CellOutput session={session} result={result} />
+        <>
+          <CellOutput session={session} result={result} />
+          {action.type === 'IPythonRunCellAction' && (
+            <InsertCode code={action.code} />
+          )}
+        </>
       )}
       {result?.type === 'KernelCodeObservation' && (
         <KernelOutput session={session} result={result} />
@@ -229,6 +234,24 @@ function CellOutput(props: {
         </p>
       )}
     </>
+  );
+}
+
+/**
+ * A button that makes a cell of code that ran in the sandbox, in the notebook that is open.
+ */
+function InsertCode({ code }: { code: string }): JSX.Element | null {
+  const { insertCode, trans } = useServices();
+  return (
+    insertCode && (
+      <button
+        type="button"
+        className="jp-OpenHands-textButton"
+        onClick={() => insertCode(code)}
+      >
+        {trans.__('Insert as cell')}
+      </button>
+    )
   );
 }
 

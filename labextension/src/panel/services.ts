@@ -31,6 +31,8 @@ export interface IServices {
   openFile: (contentsPath: string) => void;
   /** Go to a cell of a notebook; its path is the file browser's. */
   showCell: (contentsPath: string, cell: string) => void;
+  /** Make a cell of code in the notebook that the person is in; null where there are none. */
+  insertCode: ((code: string) => void) | null;
   /** Open a console on the kernel of a session. */
   openConsole: (session: string) => void;
   /** Where a file of a session's workspace stands in the file browser; null if nowhere. */

@@ -6,6 +6,7 @@ import type { SessionModel } from '../model/session';
 import type { TimelineItem } from '../model/items';
 import { Boundary } from './boundary';
 import { useFollow } from './follow';
+import { GoTo } from './goto';
 import { Item } from './items';
 import { LiveRow } from './liverow';
 import { useObservable, useServices } from './services';
@@ -37,7 +38,7 @@ export function TimelineView(props: { session: SessionModel }): JSX.Element {
   const { model, trans } = useServices();
   useObservable(session);
   const scroller = useRef<HTMLDivElement>(null);
-  const [following, goToEnd] = useFollow(scroller);
+  const [following, goToEnd, letGo] = useFollow(scroller);
   const rows = rowsOf(session);
   const getItemKey = useCallback((index: number) => rows[index].key, [rows]);
   const virtualizer = useVirtualizer({
@@ -66,6 +67,27 @@ export function TimelineView(props: { session: SessionModel }): JSX.Element {
     }
   }, [model, session, session.timeline.firstId, first, following, size]);
 
+  const goTo = useCallback(
+    (event: number) =>
+      void model.attempt(async () => {
+        letGo();
+        await session.reveal(event);
+        // Once the list has it, and then once it is drawn.
+        requestAnimationFrame(() => {
+          const index = rowsOf(session).findIndex(({ key }) => key === event);
+          if (index >= 0) {
+            virtualizer.scrollToIndex(index, { align: 'start' });
+            requestAnimationFrame(() =>
+              scroller.current
+                ?.querySelector<HTMLElement>(`[data-index="${index}"]`)
+                ?.focus({ preventScroll: true })
+            );
+          }
+        });
+      }),
+    [model, session, virtualizer, letGo]
+  );
+
   const pending = session.pending?.id;
   return (
     <div className="jp-OpenHands-timeline">
@@ -85,6 +107,7 @@ export function TimelineView(props: { session: SessionModel }): JSX.Element {
                 key={key}
                 ref={virtualizer.measureElement}
                 data-index={index}
+                tabIndex={-1}
                 className="jp-OpenHands-row"
                 data-depth={'item' in row ? row.item.path.length : 0}
                 style={{ transform: `translateY(${start}px)` }}
@@ -97,16 +120,20 @@ export function TimelineView(props: { session: SessionModel }): JSX.Element {
                       </p>
                     }
                   >
-                    <Item
-                      session={session.id}
-                      workspace={session.info.workspace}
-                      item={row.item}
-                      liveOutput={tail(session.live.output(row.item.id))}
-                      pending={row.item.id === pending}
-                      answerable={row.item.id === session.timeline.lastMessage}
-                      folded={session.isFolded(row.item.id)}
-                      onFold={session.toggleFold}
-                    />
+                    <GoTo.Provider value={goTo}>
+                      <Item
+                        session={session.id}
+                        workspace={session.info.workspace}
+                        item={row.item}
+                        liveOutput={tail(session.live.output(row.item.id))}
+                        pending={row.item.id === pending}
+                        answerable={
+                          row.item.id === session.timeline.lastMessage
+                        }
+                        folded={session.isFolded(row.item.id)}
+                        onFold={session.toggleFold}
+                      />
+                    </GoTo.Provider>
                   </Boundary>
                 ) : (
                   <LiveRow live={row.live} />

@@ -15,6 +15,7 @@ import { ServicesContext } from './services';
 
 export interface IPanelOptions {
   context: MessageContext | null;
+  insertCode: ((code: string) => void) | null;
   languages: IEditorLanguageRegistry;
   model: PanelModel;
   openConsole: (session: string) => void;
@@ -71,6 +72,7 @@ export class PanelContent extends ReactWidget {
   override render(): JSX.Element {
     const {
       context,
+      insertCode,
       languages,
       model,
       openConsole,
@@ -82,6 +84,7 @@ export class PanelContent extends ReactWidget {
       <ServicesContext.Provider
         value={{
           context,
+          insertCode,
           languages,
           model,
           openConsole,

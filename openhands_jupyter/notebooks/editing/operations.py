@@ -47,11 +47,14 @@ class Patch(_Operation, frozen=True, kw_only=True, tag="patch"):
 class Insert(_Operation, frozen=True, kw_only=True, tag="insert"):
     """A new cell `after` or `before` another one, or at the end.
 
-    Those that are inserted after the same cell stand in the order of the list.
+    Those that are inserted after the same cell stand in the order of the list. One that comes from
+    code that was run in the sandbox names it in `from_code`, and has that very code as its source
+    unless it gives another one.
     """
 
     type: CellType
-    source: str
+    source: str = ""
+    from_code: int | None = None
     after: str | None = None
     before: str | None = None
 

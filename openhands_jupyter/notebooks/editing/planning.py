@@ -136,8 +136,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         head = f"{done} {'cell' if done == 1 else 'cells'} edited; nb_rev {self.nb_rev}."
         return cut("\n".join([head, *map(_told, self.cells)]), TOLD)
 
+    @property
+    def from_code(self) -> dict[str, int]:
+        """The cells that come from code that ran in the sandbox: id to the event of that."""
+        return {
+            id: part.operation.from_code
+            for part in self.parts
+            if isinstance(part.operation, Insert) and part.operation.from_code is not None
+            for id in part.made
+        }
+
     def edits(self) -> list[CellEdit]:
         """What becomes of the cells that do not stay as they are, for the person and the log."""
+        from_code = self.from_code
         return [
             CellEdit(
                 id=cell.id,
@@ -148,6 +159,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
                 position=cell.position,
                 notes=cell.notes,
                 group=cell.group,
+                from_code=from_code.get(cell.id),
             )
             for cell in self.cells
             if cell.what != "unchanged"

@@ -19,13 +19,14 @@ import pandas
 import pytest
 from model_server.script import call
 from model_server.server import ModelServer
-from notebook_sessions import DONE, NAME, PATH, Begin, begin, file, home, results, root
+from notebook_sessions import DONE, NAME, PATH, Begin, begin, file, home, results, root, saved
 from session_tools import SECRET, events, until
 from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.events import (
     Action,
     ErrorObservation,
+    IPythonRunCellAction,
     KernelCodeAction,
     KernelCodeObservation,
     KernelControlAction,
@@ -35,6 +36,7 @@ from openhands_jupyter.events import (
     KernelObservation,
     KernelVariable,
     Masker,
+    NotebookEditObservation,
     Observation,
     State,
     TouchedFiles,
@@ -200,8 +202,8 @@ LOAD = (
 SUMS = "total = sum(rows)\nopen('sum.txt', 'w').close()\ntotal"
 
 
-async def test_code_in_the_persons_kernel(
-    person: Person, begin: Begin, model_server: ModelServer
+async def test_code_in_the_persons_kernel_and_in_the_sandbox(
+    person: Person, begin: Begin, model_server: ModelServer, file: Path
 ) -> None:
     await person.run("rows = [1, 2, 3]")
     count = (await person.run("pass"))["execution_count"]
@@ -246,9 +248,36 @@ async def test_code_in_the_persons_kernel(
     assert "No such names: gone" in own
     assert listed == "<output>\nrows: collection list, 3\n</output>"
     assert copied.startswith("Copied rows (list, 3), 2 rows of it, as json, 6 bytes, to /")
-    assert loaded.startswith("<output>\n[1, 2]\n</output>\n[ok]")
+    assert loaded.startswith("<output>\n[1, 2]\n</output>\n[ok, code ")
     assert (await person.run("pass"))["execution_count"] == count + 1
     assert await person.value("'total' in globals(), rows") == "(False, [1, 2, 3])"
+    await see_what_becomes_a_cell(session, model_server, file)
+
+
+async def see_what_becomes_a_cell(session: Session, model_server: ModelServer, file: Path) -> None:
+    """Code that ran in the sandbox is inserted into the notebook, with a link to it."""
+    ran = events(session, IPythonRunCellAction)[0]
+    assert isinstance(ran, IPythonRunCellAction)
+    ops = [
+        {"op": "insert", "type": "code", "from_code": ran.id},
+        {"op": "insert", "type": "code", "from_code": ran.id, "source": "found = 3"},
+    ]
+    model_server.play(
+        call("nb_edit", path=NAME, ops=[{**ops[0], "from_code": ran.id + 1}]),
+        call("nb_edit", path=NAME, ops=ops),
+        DONE,
+    )
+    id = session.send_message("Keep it")
+    await until(session, "finished", after=id)
+    *_, refused, done = results(model_server)
+    assert f"The newest there: {ran.id}, " in refused
+    assert "2 cells edited" in done
+    cells = saved(file)["cells"][-2:]
+    assert ["".join(cell["source"]) for cell in cells] == [ran.code, "found = 3"]
+    assert [cell["metadata"]["openhands"]["from_code"] for cell in cells] == [ran.id] * 2
+    [edited] = events(session, NotebookEditObservation)
+    assert isinstance(edited, NotebookEditObservation)
+    assert [cell.from_code for cell in edited.cells] == [ran.id] * 2
 
 
 async def test_a_kernel_is_restarted_with_what_is_lost_on_the_card(
@@ -280,8 +309,8 @@ async def test_a_kernel_is_restarted_with_what_is_lost_on_the_card(
     assert "Names: own" in state
     assert "nothing_runs" in nothing
     assert restarted == "Its variables are gone."
-    assert fresh == (
-        "<output>\n[You restarted the kernel: its variables are gone.]\nFalse\n</output>\n[ok]"
+    assert fresh.startswith(
+        "<output>\n[You restarted the kernel: its variables are gone.]\nFalse\n</output>\n[ok, "
     )
     assert "was restarted: its variables are gone" in told
     await wait_until(lambda: person.kernel.execution_state == "idle")

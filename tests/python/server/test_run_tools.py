@@ -393,7 +393,9 @@ async def test_cells_are_tried_in_the_sandbox_and_the_notebook_stays(
         ("done", 4),
     ]
     first, told = results(model_server)
-    assert "[error]\nNames, at least:\n<output>\nnew: made, spare\n</output>\nFiles" in first
+    assert (
+        f"[error, code {code_done.cause}]\nNames, at least:\n<output>\nnew: made, spare\n" in first
+    )
     assert "\nchanged: spare\n" in told
     assert "In the sandbox's kernel: done" in told
     assert "total 6 <secret_hidden>" in told

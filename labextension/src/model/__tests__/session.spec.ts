@@ -50,6 +50,25 @@ describe('SessionModel', () => {
     model.close();
   });
 
+  it('reads back to an event, and no further', async () => {
+    const pages = [log(4, userMessage('e')), log(2, userMessage('c'))];
+    const eventsBefore = jest.fn(() => Promise.resolve(pages.shift() ?? []));
+    const client = { eventsBefore, openStream: jest.fn(() => ({})) };
+    const model = new SessionModel(
+      client as unknown as ApiClient,
+      sessionInfo(),
+      () => undefined
+    );
+    await model.open();
+    await model.reveal(4);
+    expect(eventsBefore).toHaveBeenCalledTimes(1);
+    await model.reveal(3);
+    expect(model.timeline.firstId).toBe(2);
+    // What cannot be had is not asked for for ever.
+    await model.reveal(0);
+    expect(model.timeline.firstId).toBe(2);
+  });
+
   it('reads everything anew when the server has lost the end of the log', async () => {
     let kept: AnyEvent[] = log(0, userMessage('a'), userMessage('lost'));
     const sockets: { onmessage?: (message: { data: string }) => void }[] = [];
