@@ -11,6 +11,7 @@ import type { AnyEvent, ISessionInfo, Mode } from './frames';
 import type { LimitSetting } from './limits';
 import type { IPlace, NetworkSetting } from './network';
 import { isRecord } from './records';
+import type { IDiagnosis } from './diagnosis';
 
 /**
  * A request that the server did not fulfil.
@@ -287,6 +288,11 @@ export class ApiClient {
     change: ISessionChange
   ): Promise<ISessionInfo> {
     return parseSession(await this._json('PATCH', sessionRoute(id), change));
+  }
+
+  async diagnosis(id: string): Promise<IDiagnosis> {
+    const answer = await this._json('GET', `${sessionRoute(id)}/diagnosis`);
+    return answer as unknown as IDiagnosis;
   }
 
   async deleteSession(id: string): Promise<void> {

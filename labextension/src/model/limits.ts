@@ -48,7 +48,8 @@ export function reachedLimits(info: ISessionInfo): ILimitUse[] {
  * The change that lets a session go on that has taken all; null where it may go on as it is.
  */
 export function extensionOf(info: ISessionInfo): ISessionChange | null {
-  const reached = reachedLimits(info);
+  // Who runs a session for another reason does not mean to extend anything.
+  const reached = info.state === 'paused' ? reachedLimits(info) : [];
   return reached.length > 0
     ? Object.fromEntries(
         reached.map(use => [LIMIT_SETTINGS[use.limit], use.extended])

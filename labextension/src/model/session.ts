@@ -62,6 +62,13 @@ export class SessionModel extends Observable {
   }
 
   /**
+   * When the last news came, in milliseconds.
+   */
+  get newsAt(): number {
+    return this._newsAt;
+  }
+
+  /**
    * Whether the agent is at work.
    */
   get busy(): boolean {
@@ -237,6 +244,7 @@ export class SessionModel extends Observable {
       case 'heartbeat':
         return;
     }
+    this._newsAt = Date.now();
     this.changed();
   }
 
@@ -288,6 +296,7 @@ export class SessionModel extends Observable {
   private readonly _state: SessionState;
   private _socket: SessionSocket | null = null;
   private _connection: Connection = 'connecting';
+  private _newsAt = Date.now();
   private _filesChanged = false;
   private _hasOlder = false;
   private _loaded = false;

@@ -7,6 +7,7 @@ import { ApprovalCard } from './approval';
 import { Composer } from './composer';
 import { Empty } from './empty';
 import { PlanStrip } from './plan';
+import { Quiet } from './quiet';
 import { Problem } from './result';
 import { useObservable, useServices } from './services';
 import { Header } from './sessionlist';
@@ -59,6 +60,7 @@ function SessionView(props: {
           {trans.__('Loading…')}
         </p>
       )}
+      {session && <Quiet key={`quiet:${session.id}`} session={session} />}
       {session && <PlanStrip tasks={session.info.plan} />}
       {pending && (
         <ApprovalCard

@@ -50,6 +50,7 @@ test('one click extends all that is used up, and nothing else', () => {
   ]);
   expect(extensionOf(info())).toEqual({ cost_limit: 7.52, time_limit: 46 });
   expect(extensionOf(info({ limits: [] }))).toBeNull();
+  expect(extensionOf(info({ state: 'rate_limited' }))).toBeNull();
 });
 
 test('steps are counted by the events, which come before the server speaks', () => {
