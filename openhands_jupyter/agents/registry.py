@@ -14,12 +14,19 @@ import msgspec
 from ..errors import Invalid
 from .base import Agent
 from .codeact import CodeActAgent
+from .planner import PlannerAgent
 from .readonly import ReadOnlyAgent
+from .swe import SWEAgent
 
 GROUP = "openhands_jupyter.agents"
 """The group of entry points; see the Python Packaging User Guide, "Entry points specification"."""
 
-_BUILT_IN: tuple[type[Agent], ...] = (CodeActAgent, ReadOnlyAgent)
+_BUILT_IN: tuple[type[Agent], ...] = (
+    CodeActAgent,
+    ReadOnlyAgent,
+    PlannerAgent,
+    SWEAgent,
+)
 _importing = threading.Lock()
 
 

@@ -30,6 +30,7 @@ from ..events import (
     NotebookObservation,
     NotebookRunObservation,
     Output,
+    PlanHandOverObservation,
     UserRejectObservation,
 )
 from ..events.blobs import cut
@@ -115,6 +116,14 @@ def _(event: KernelCopyObservation) -> str:
 def _(event: MCPObservation) -> str:
     text = _data(_outputs(event.outputs, count(1)))
     return f"{text}[{'ok' if event.ok else 'error'}, from {event.server}]"
+
+
+@result.register
+def _(event: PlanHandOverObservation) -> str:
+    return (
+        f"The user approved the plan in {event.path}. From here on you are the agent "
+        f"{event.agent}, with its tools: carry the plan out. It says:\n\n{event.plan}"
+    )
 
 
 @result.register

@@ -54,7 +54,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--model", help="a model in LiteLLM's terms, or 'tour' for the guided tour")
     parser.add_argument(
-        "--agent", help="codeact (default), readonly, one that is installed, or module:Class"
+        "--agent",
+        help="codeact (default), readonly, planner, swe, one that is installed, or module:Class",
     )
     parser.add_argument(
         "--mode",

@@ -73,6 +73,8 @@ from ..events import (
     NotebookSearchAction,
     NotebookUndoAction,
     Output,
+    PlanHandOverAction,
+    PlanHandOverObservation,
     QuarantineAction,
     RejectAction,
     ReplayObservation,
@@ -140,6 +142,15 @@ class Timeline:
         end = "is done" if event.status == "finished" else "declined the task"
         self._head(event, f"{event.agent} {end}", "dim")
         self._block("", event.content)
+
+    @_show.register
+    def _(self, event: PlanHandOverAction) -> None:
+        self._head(event, f"Asks to hand the plan in {event.path} to {event.agent}")
+        self._block("", event.plan)
+
+    @_show.register
+    def _(self, event: PlanHandOverObservation) -> None:
+        self._head(event, f"Agent: {event.agent}, with the plan in {event.path}", "cyan")
 
     @_show.register
     def _(self, event: ChangeSettingsAction) -> None:

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from ..events import CondenserName, Mode
+from ..events.agents import DEFAULT_AGENT
 from ..events.limits import DEFAULT_STEP_LIMIT
-from ..events.state import DEFAULT_AGENT
 from ..hosts import Preset, Rule
 from ..llm.base import Ability, ReasoningEffort
 

@@ -56,8 +56,8 @@ DESCRIPTIONS = {
         "panel or on the command line."
     ),
     "agent": (
-        "The agent of new sessions: ``codeact``, ``readonly``, one that is installed, or an import "
-        "path such as ``package.module:Class``."
+        "The agent of new sessions: ``codeact``, ``readonly``, ``planner``, ``swe``, one that is "
+        "installed, or an import path such as ``package.module:Class``."
     ),
     "isolation": (
         "What the agent's code runs in: ``auto`` is the best sandbox that works here, "

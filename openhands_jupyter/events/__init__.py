@@ -31,7 +31,12 @@ from .actions import (
     UndoAction,
     UserMessageAction,
 )
-from .agents import AgentDelegateAction, AgentDelegateObservation
+from .agents import (
+    AgentDelegateAction,
+    AgentDelegateObservation,
+    PlanHandOverAction,
+    PlanHandOverObservation,
+)
 from .context import (
     CellContext,
     ErrorContext,
@@ -240,6 +245,8 @@ __all__ = [
     "Observation",
     "OpaqueEvent",
     "Output",
+    "PlanHandOverAction",
+    "PlanHandOverObservation",
     "QuarantineAction",
     "ReadCell",
     "RejectAction",

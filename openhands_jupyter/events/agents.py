@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from .actions import Task
 from .event import Action, Event, Observation
 
+DEFAULT_AGENT = "codeact"
 DEEPEST_DELEGATION = 2
 """How many delegates may be at work for each other: the session's agent, its delegate, and that
 one's."""
@@ -65,3 +66,38 @@ class Delegation:
     plan: list[Task]
     last_response_id: str
     has_system_message: bool
+
+
+class PlanHandOverAction(Action, frozen=True, kw_only=True, tag=True):
+    """The agent asks the person whether another one shall carry out a plan.
+
+    Attributes
+    ----------
+    path
+        File of the plan.
+    plan
+        What stands in it, which is what the person approves; filled in before they are asked.
+    agent
+        Name of the agent that is to carry it out.
+    """
+
+    runnable: ClassVar[bool] = True
+    changes_files: ClassVar[bool] = False
+
+    path: str
+    plan: str = ""
+    agent: str = DEFAULT_AGENT
+
+
+class PlanHandOverObservation(Observation, frozen=True, kw_only=True, tag=True):
+    """The plan was approved: from here on its agent is the session's.
+
+    Attributes
+    ----------
+    path, plan, agent
+        As approved.
+    """
+
+    path: str
+    plan: str
+    agent: str

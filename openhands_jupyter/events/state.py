@@ -20,9 +20,11 @@ from .actions import (
 )
 from .agents import (
     DEEPEST_DELEGATION,
+    DEFAULT_AGENT,
     AgentDelegateAction,
     AgentDelegateObservation,
     Delegation,
+    PlanHandOverObservation,
 )
 from .event import Action, Event, Observation
 from .ledger import Ledger
@@ -46,8 +48,6 @@ from .observations import (
 )
 from .turns import FileHistory
 from .warnings import StuckObservation
-
-DEFAULT_AGENT = "codeact"
 
 _NOT_FOR_THE_MODEL = (
     AgentStateChangedObservation,
@@ -215,6 +215,8 @@ class State:
                 if isinstance(event, AgentDelegateObservation | ErrorObservation):
                     self._end_delegation(event.cause)
                 answered = self.open_calls.pop(event.cause, None)
+                if isinstance(event, PlanHandOverObservation):
+                    self._change_agent(event.agent)
                 if isinstance(event, CmdOutputObservation):
                     self._note_command(event, answered)
 

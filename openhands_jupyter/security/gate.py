@@ -16,6 +16,7 @@ from ..events import (
     FileReadAction,
     Mode,
     NotebookRunAction,
+    PlanHandOverAction,
     Risk,
     StopRunAction,
 )
@@ -137,6 +138,9 @@ class Gate:
         if mode == "ask" and not _only_reads(action) and not is_open(action):
             return Verdict("refuse", risk, ASK_REFUSES)
         if in_persons_kernel(action) or asks(action) or in_own or (by_server and outside != []):
+            return Verdict("ask", risk)
+        if mode == "agent" and isinstance(action, PlanHandOverAction):
+            # What is handed over is the person's approval of the plan.
             return Verdict("ask", risk)
         if mode == "auto" and (isolated or is_call(action)):
             return Verdict("run", risk)

@@ -17,6 +17,7 @@ from ..events import (
     KernelInspectAction,
     KernelLookAction,
     MCPAction,
+    PlanHandOverAction,
     Risk,
 )
 from ..events.notebook_runs import NotebookRun
@@ -91,6 +92,8 @@ def assess(
         case KernelCodeAction():
             scene.isolated, scene.kernel_names = False, {}
             check_code(scene, action)
+        case PlanHandOverAction():
+            pass
         case MCPAction():
             check_call(scene, action)
         case KernelControlAction():

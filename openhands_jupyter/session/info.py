@@ -18,7 +18,7 @@ from ..events import (
     StuckObservation,
     Task,
 )
-from ..events.state import DEFAULT_AGENT
+from ..events.agents import DEFAULT_AGENT
 
 INFO_FILE = "session.json"
 

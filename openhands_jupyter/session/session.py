@@ -53,6 +53,7 @@ from .decisions import check_cells
 from .diagnosis import Diagnosis, diagnose
 from .dry_runs import dry_run_of
 from .files import SessionFiles, make_checkpointing
+from .handing_over import HandingOver
 from .info import SessionInfo, write_info
 from .kernel_executor import kernel_executor
 from .mcp_actions import McpActions
@@ -144,6 +145,7 @@ class Session:
             actions,
             self._runs,
             SandboxKernel(self._runtime, stream.masker),
+            HandingOver(self._runtime),
             McpActions(mcp),
             kernel_executor(
                 kernels,

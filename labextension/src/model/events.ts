@@ -24,6 +24,7 @@ export type Action =
   | ChangeSettingsAction
   | NetworkAccessAction
   | AgentDelegateAction
+  | PlanHandOverAction
   | NotebookListAction
   | NotebookOutlineAction
   | NotebookReadAction
@@ -47,6 +48,7 @@ export type Action =
   | QuarantineAction;
 export type Observation =
   | AgentDelegateObservation
+  | PlanHandOverObservation
   | CmdOutputObservation
   | IPythonOutputObservation
   | FileReadObservation
@@ -817,6 +819,34 @@ export interface AgentDelegateAction {
   risk?: Risk | null;
   agent: string;
   task: string;
+}
+/**
+ * The agent asks the person whether another one shall carry out a plan.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     File of the plan.
+ * plan
+ *     What stands in it, which is what the person approves; filled in before they are asked.
+ * agent
+ *     Name of the agent that is to carry it out.
+ */
+export interface PlanHandOverAction {
+  type: 'PlanHandOverAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  plan?: string;
+  agent?: string;
 }
 /**
  * List the notebooks that the person has open, and those of the workspace.
@@ -1635,6 +1665,27 @@ export interface AgentDelegateObservation {
   agent: string;
   content: string;
   status?: 'finished' | 'rejected';
+}
+/**
+ * The plan was approved: from here on its agent is the session's.
+ *
+ * Attributes
+ * ----------
+ * path, plan, agent
+ *     As approved.
+ */
+export interface PlanHandOverObservation {
+  type: 'PlanHandOverObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  plan: string;
+  agent: string;
 }
 /**
  * What a shell command printed and how it ended.

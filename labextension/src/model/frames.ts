@@ -128,6 +128,8 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   AgentMessageAction: true,
   AgentDelegateAction: true,
   AgentDelegateObservation: true,
+  PlanHandOverAction: true,
+  PlanHandOverObservation: true,
   AgentThinkAction: true,
   SystemMessageAction: true,
   IPythonRunCellAction: true,

@@ -50,6 +50,8 @@ import type {
   NotebookUndoAction,
   PlannedRun,
   ChangeSettingsAction,
+  PlanHandOverAction,
+  PlanHandOverObservation,
   ReplayObservation,
   QuarantineAction,
   RewindAction,
@@ -103,6 +105,7 @@ export type RunnableAction = (
   | MCPAction
   | NotebookAction
   | NotebookRunAction
+  | PlanHandOverAction
   | StopRunAction
 ) & { id: number };
 
@@ -125,6 +128,7 @@ export type Result =
   | NotebookEditObservation
   | NotebookObservation
   | NotebookRunObservation
+  | PlanHandOverObservation
   | UserRejectObservation;
 
 interface IItemBase {

@@ -66,6 +66,14 @@ export function describeAction(
         verb: trans.__('Search files'),
         object: revealOnOneLine(action.pattern)
       };
+    case 'PlanHandOverAction':
+      return {
+        verb: trans.__(
+          'Hand over to %1',
+          agentText(trans, action.agent ?? 'codeact')
+        ),
+        object: revealOnOneLine(action.path)
+      };
     case 'KernelCodeAction':
     case 'KernelControlAction':
     case 'KernelCopyAction':
@@ -166,8 +174,12 @@ export function agentText(trans: TranslationBundle, agent: string): string {
   switch (agent) {
     case 'codeact':
       return trans.__('CodeAct');
+    case 'planner':
+      return trans.__('Planner');
     case 'readonly':
       return trans.__('Read only');
+    case 'swe':
+      return trans.__('Software engineer');
     default:
       // Of an import path, the class.
       return agent.replace(/^.*:/, '');
@@ -291,6 +303,8 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
       return result.ok === false ? trans.__('Error') : trans.__('Done');
     case 'MCPObservation':
       return result.ok === false ? trans.__('Error') : trans.__('Done');
+    case 'PlanHandOverObservation':
+      return trans.__('%1 carries it out', agentText(trans, result.agent));
     case 'FileWriteObservation':
       return result.created ? trans.__('Created') : trans.__('Written');
     case 'FileEditObservation':

@@ -274,6 +274,7 @@ export class Timeline {
       case 'NotebookSaveAction':
       case 'NotebookSearchAction':
       case 'NotebookUndoAction':
+      case 'PlanHandOverAction':
       case 'StopRunAction':
         return {
           ...base,
@@ -333,6 +334,7 @@ export class Timeline {
       case 'MCPObservation':
       case 'NotebookEditObservation':
       case 'NotebookObservation':
+      case 'PlanHandOverObservation':
       case 'UserRejectObservation':
         this._update(event.cause, { result: event });
         return null;

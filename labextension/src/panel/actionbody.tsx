@@ -103,6 +103,14 @@ export function ActionBody(props: {
       );
     case 'MCPAction':
       return <CalledTool action={action} />;
+    case 'PlanHandOverAction':
+      return (
+        <Code
+          text={action.plan ?? ''}
+          language="markdown"
+          label={trans.__('The plan')}
+        />
+      );
     case 'KernelControlAction':
       return <Controlled action={action} />;
     case 'KernelCopyAction':

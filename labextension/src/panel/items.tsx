@@ -419,6 +419,7 @@ function iconOf(action: RunnableAction): LabIcon {
       return searchIcon;
     case 'FileWriteAction':
     case 'FileEditAction':
+    case 'PlanHandOverAction':
       return editIcon;
     case 'NotebookCreateAction':
     case 'NotebookEditAction':

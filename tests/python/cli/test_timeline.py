@@ -29,6 +29,7 @@ from openhands_jupyter.events import (
     NotebookRunAction,
     NotebookRunObservation,
     Output,
+    PlanHandOverAction,
     StopRunAction,
 )
 from openhands_jupyter.events.notebook_runs import PlannedRun
@@ -54,6 +55,10 @@ RAN = CellResult(
             ["-1  Gives a task to readonly:", "Look\\u{202e}."],
         ),
         (CmdRunAction(command="make", agent_path=[3]), ["-1    | Runs a command", "| $ make"]),
+        (
+            PlanHandOverAction(path="PLAN.md", plan="1. x\u202e"),
+            ["-1  Asks to hand the plan in PLAN.md to codeact", "1. x\\u{202e}"],
+        ),
         (
             AgentDelegateObservation(agent="readonly", content="No.", status="rejected"),
             ["-1  readonly declined the task", "No."],

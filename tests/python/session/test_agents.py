@@ -10,15 +10,19 @@ from model_server.script import call, text, together
 from session_tools import events, until
 
 from openhands_jupyter.agents.readonly import READING
+from openhands_jupyter.agents.swe import UNTESTED
 from openhands_jupyter.errors import Invalid
 from openhands_jupyter.events import (
     AgentDelegateAction,
     AgentDelegateObservation,
     ChangeSettingsAction,
     CmdRunAction,
+    ErrorObservation,
     FinishAction,
     InvalidToolCallAction,
     ModelUsageObservation,
+    PlanHandOverAction,
+    PlanHandOverObservation,
     SystemMessageAction,
 )
 
@@ -135,7 +139,7 @@ async def test_delegates_work_one_after_the_other_and_only_their_results_come_ba
             ("codeact", [second.id]),
         ]
         (wrong,) = events(session, InvalidToolCallAction)
-        assert "The agents are: codeact, readonly" in wrong.message
+        assert "The agents are: codeact, readonly, swe." in wrong.message
         assert session.info().steps == 6
         used = events(session, ModelUsageObservation)
         assert [e.agent_path for e in used] == [[], *[[first.id]] * 2, *[[second.id]] * 2, []]
@@ -149,3 +153,70 @@ async def test_delegates_work_one_after_the_other_and_only_their_results_come_ba
     results = [m["content"] for m in asked[5] if m["role"] == "tool"]
     assert ["seven" in results[0], "Five." in results[1]] == [True, True]
     assert len(asked[5]) == 5 and len(asked[5][2]["tool_calls"]) == 2
+
+
+async def test_a_plan_is_handed_over_when_the_person_approves_it(manager, model_server, workspace):
+    plan = "1. Write seven into a.txt."
+    model_server.play(
+        call("hand_over"),
+        call("write_file", path="a.txt", content="seven"),
+        call("write_file", path="PLAN.md", content="Write six."),
+        call("hand_over"),
+        call("write_file", path="PLAN.md", content="Write eight."),
+        call("hand_over"),
+        call("write_file", path="PLAN.md", content=plan),
+        call("hand_over"),
+        call("write_file", path="a.txt", content="seven"),
+        call("finish", message="Written."),
+    )
+    async with manager(agent="planner") as sessions:
+        session = await sessions.create()
+        session.send_message("Have seven in a.txt")
+        waiting = await until(session, "awaiting_user_confirmation")
+        session.confirm(waiting.cause, "reject", "Seven, not six.")
+        waiting = await until(session, "awaiting_user_confirmation", after=waiting.id)
+        (workspace / "PLAN.md").write_text("Delete all.")
+        session.confirm(waiting.cause, "approve")
+        waiting = await until(session, "awaiting_user_confirmation", after=waiting.id)
+        assert session.controller.pending.plan == plan
+        assert not (workspace / "a.txt").exists()
+        session.confirm(waiting.cause, "approve")
+        await until(session, "finished")
+        assert session.info().agent == "codeact"
+        asked = events(session, PlanHandOverAction)
+        assert [e.plan for e in asked] == ["", "Write six.", "Write eight.", plan]
+        (done,) = events(session, PlanHandOverObservation)
+        assert (done.cause, done.plan, done.agent) == (asked[-1].id, plan, "codeact")
+        codes = [e.code for e in events(session, ErrorObservation)]
+        assert codes == ["file_not_found", "plan_changed"]
+        (wrong,) = events(session, InvalidToolCallAction)
+        assert "a Markdown file" in wrong.message
+    assert (workspace / "a.txt").read_text() == "seven"
+    before, after = model_server.requests[7], model_server.requests[8]
+    assert tools_of(before) & {"run_code", "edit_file", "execute_bash", "delegate"} == set()
+    assert {"run_code", "edit_file", "execute_bash"} <= tools_of(after)
+    assert plan in after.body["messages"][-1]["content"]
+    assert "Seven, not six." in str(after.body["messages"])
+
+
+async def test_work_on_a_repository_does_not_end_before_tests_ran(manager, model_server, workspace):
+    (workspace / "Makefile").write_text("test:\n\t@grep -q seven a.txt\n")
+    model_server.play(
+        call("write_file", path="a.txt", content="seven"),
+        call("finish", message="Done."),
+        call("execute_bash", command="make test"),
+        call("finish", message="Done, and tested."),
+        call("write_file", path="b.txt", content="eight"),
+        call("finish", message="Done."),
+        call("finish", message="There is nothing that tests b.txt."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create(agent="swe")
+        session.send_message("Have seven in a.txt")
+        await until(session, "finished")
+        asked = session.send_message("And eight in b.txt")
+        await until(session, "finished", after=asked)
+        said = [event.message for event in events(session, FinishAction)]
+        assert said == ["Done, and tested.", "There is nothing that tests b.txt."]
+        held_back = [event.message for event in events(session, InvalidToolCallAction)]
+        assert held_back == [UNTESTED] * 2
