@@ -12,7 +12,7 @@ from typing import NoReturn, Protocol
 from .._version import __version__
 from ..config import Config
 from ..errors import OpenHandsError
-from . import check, doctor, evaluate, history, mcp, run, sandbox, sessions
+from . import check, doctor, evaluate, history, mcp, models, run, sandbox, sessions
 from .terminal import Terminal
 
 
@@ -55,6 +55,7 @@ _COMMANDS: dict[str, _Command] = {
     "check": check,
     "doctor": doctor,
     "mcp": mcp,
+    "models": models,
     **dict.fromkeys(history.COMMANDS, history),
 }
 
@@ -80,4 +81,5 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_parser(commands)
     evaluate.add_parser(commands)
     mcp.add_parser(commands)
+    models.add_parser(commands)
     return parser

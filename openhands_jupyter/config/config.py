@@ -185,11 +185,11 @@ class Config:
         key = self.secrets.get(GENERIC_KEY) if ours else None
         if not key and provider and provider.key:
             key = self.secrets.get(provider.key)
+        configured = self._configured_of_model() if ours else {}
+        if provider and provider.address:
+            configured["base_url"] = configured.get("base_url") or provider.address
         return ModelConfig(
-            model=name,
-            api_key=key,
-            timeout=self._settings.model_timeout,
-            **self._configured_of_model() if ours else {},
+            model=name, api_key=key, timeout=self._settings.model_timeout, **configured
         )
 
     def _configured_of_model(self) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..llm.local_servers import LOCAL_SERVERS
+
 GENERIC_KEY = "LLM_API_KEY"
 """OpenHands' own name: the key of the configured model, whatever its provider."""
 
@@ -19,11 +21,14 @@ class Provider(NamedTuple):
         Environment variable of its key; empty when it needs none.
     models
         Models offered before anything is configured.
+    address
+        Where such a server is looked for on this machine; empty for one on the internet.
     """
 
     label: str
     key: str
     models: tuple[str, ...] = ()
+    address: str = ""
 
 
 PROVIDERS = {
@@ -44,10 +49,8 @@ PROVIDERS = {
     "cohere": Provider("Cohere", "COHERE_API_KEY"),
     "azure": Provider("Azure OpenAI", "AZURE_API_KEY"),
     "litellm_proxy": Provider("LiteLLM proxy", "LITELLM_PROXY_API_KEY"),
-    "ollama": Provider("Ollama", ""),
-    "ollama_chat": Provider("Ollama", ""),
-    "lm_studio": Provider("LM Studio", ""),
-    "hosted_vllm": Provider("vLLM", ""),
+    "ollama": Provider("Ollama", "", address=LOCAL_SERVERS[0].address),
+    **{server.provider: Provider(server.label, "", (), server.address) for server in LOCAL_SERVERS},
 }
 KEY_NAMES = (GENERIC_KEY, *sorted({p.key for p in PROVIDERS.values()} - {""}))
 

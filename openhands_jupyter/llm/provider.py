@@ -17,6 +17,7 @@ from ..events import ThinkingBlock
 from .answer import AnswerBuilder
 from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool, ToolCall
 from .caching import mark
+from .local_servers import is_loopback, window_of
 from .provider_errors import check_address, explain, place
 
 litellm.telemetry = False
@@ -61,11 +62,18 @@ async def complete(
 
 
 async def capabilities(config: ModelConfig) -> Capabilities:
-    """What LiteLLM knows of a model, whatever is configured of it."""
+    """What LiteLLM knows of a model, whatever is configured of it.
+
+    A server on this machine knows better with which window it has loaded a model.
+    """
     try:
-        # It asks some servers of a person's own, and has no limit for that.
+        # LiteLLM asks some servers of a person's own, and has no limit for that.
         async with asyncio.timeout(_ASKING_LIMIT):
-            return await asyncio.to_thread(_listed, config)
+            listed = await asyncio.to_thread(_listed, config)
+            if config.base_url is None or not is_loopback(config.base_url):
+                return listed
+            window = await window_of(config.model, config.base_url)
+            return msgspec.structs.replace(listed, window=window)
     except TimeoutError:
         return Capabilities()
 

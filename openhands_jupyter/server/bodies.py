@@ -273,6 +273,18 @@ class McpPlace(_Body, frozen=True, kw_only=True):
     session: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$")] | None = None
 
 
+class ModelsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether to look for servers on this machine too."""
+
+    local: bool = False
+
+
+class ModelTest(_Body, frozen=True, kw_only=True):
+    """A model to try out; the configured one where none is named."""
+
+    model: ModelName | None = None
+
+
 class CheckpointsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """How many checkpoints, the newest first."""
 
@@ -357,13 +369,19 @@ class AllSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
-    """A model to choose; ``hint`` says what is missing when it is not ready."""
+    """A model to choose; ``hint`` says what is missing or in the way.
+
+    ``local`` tells that a server on this machine has it, and ``window`` how many tokens it was
+    loaded with there.
+    """
 
     name: str
     label: str
     provider: str
     ready: bool
     hint: str = ""
+    local: bool = False
+    window: int | None = None
 
 
 class Models(msgspec.Struct, frozen=True, kw_only=True):

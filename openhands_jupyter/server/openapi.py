@@ -43,6 +43,7 @@ def operations() -> dict[tuple[str, str], Operation]:
     # What sessions are made of is loaded with the first session, or for this.
     from ..agents.registry import AgentInfo
     from ..events import CheckpointObservation
+    from ..llm.probe import ModelReport
     from ..session import SessionInfo
     from ..session.diagnosis import Diagnosis
     from ..session.files import Changes, RestorePreview
@@ -129,7 +130,12 @@ def operations() -> dict[tuple[str, str], Operation]:
         ("/secrets/{name}", "put"): Operation("Keep a secret", status=204, body=bodies.NewSecret),
         ("/secrets/{name}", "delete"): Operation("Forget a secret", status=204),
         ("/agents", "get"): Operation("The agents to choose from", agents),
-        ("/models", "get"): Operation("The models to choose from", bodies.Models),
+        ("/models", "get"): Operation(
+            "The models to choose from", bodies.Models, query=bodies.ModelsQuery
+        ),
+        ("/models/test", "post"): Operation(
+            "Try out a model with three short calls", ModelReport, body=bodies.ModelTest
+        ),
         ("/mcp", "get"): Operation(
             "The person's MCP servers, and how they are", McpStatus, query=bodies.McpPlace
         ),

@@ -12,7 +12,7 @@ from .files import CheckpointsHandler, DiffHandler, RewindHandler, UndoHandler
 from .health import HealthHandler
 from .images import ImageHandler
 from .mcp import McpHandler, McpRestartHandler
-from .models import ModelsHandler
+from .models import ModelsHandler, ModelTestHandler
 from .openapi import OpenApiHandler
 from .pythons import PythonsHandler
 from .requirements import RequirementsHandler
@@ -53,6 +53,7 @@ ROUTES: dict[str, type[JsonErrors]] = {
     "/secrets/{name}": SecretHandler,
     "/agents": AgentsHandler,
     "/models": ModelsHandler,
+    "/models/test": ModelTestHandler,
     "/mcp": McpHandler,
     "/mcp/{name}/restart": McpRestartHandler,
     "/sandbox/image": ImageHandler,

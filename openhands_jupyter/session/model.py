@@ -155,8 +155,11 @@ class SessionModel:
         if name in self._looked_at:
             return
         window = (await self._capabilities_of(name)).window
+        if window is None:
+            # A server on this machine may tell when it has loaded the model.
+            return
         self._looked_at.add(name)
-        if window is not None and window < SMALL_WINDOW:
+        if window < SMALL_WINDOW:
             self._tell(
                 name,
                 "small_window",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from read_only import read_only
 
 from openhands_jupyter.config import Config, HomeNotWritable
+from openhands_jupyter.config.settings import FILE_KEYS
 from openhands_jupyter.errors import Conflict, Invalid, NotFound
 
 CANARY = "sk-canary-0123456789"
@@ -449,3 +451,33 @@ def test_what_opens_foreign_networks_is_the_administrators(
 def test_a_trusted_network_has_to_be_one(make: Make) -> None:
     [warning] = make(traits={"trusted_networks": ["10.0.0.0/99"]}).warnings
     assert "10.0.0.0/99" in warning
+
+
+MODELS_PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+
+
+def test_the_page_on_models_can_be_copied(make: Make, home: Path) -> None:
+    examples = re.findall(r"```toml\n(.*?)```", MODELS_PAGE.read_text(), re.DOTALL)
+    assert len(examples) == 3
+    for example in examples:
+        write(home / "config.toml", example)
+        config = make()
+        assert config.warnings == []
+    reach = config.model_config(config.settings.model)
+    assert (reach.vision, reach.tool_calls, reach.context_window) == ("on", "on", 200_000)
+
+
+def test_the_page_on_models_names_each_setting_by_its_three_names() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(\w+)` \| `(\w+)` \|$", MODELS_PAGE.read_text(), re.MULTILINE
+    )
+    keys = {key: name for key, name in FILE_KEYS.items() if key.section == "llm"}
+    assert {(key.key, name, key.variable) for key, name in keys.items()} == set(rows)
+
+
+def test_a_model_of_this_machine_needs_no_address_and_openhands_words_count(make: Make) -> None:
+    config = make({"LLM_MODEL": "openai/x", "LLM_NATIVE_TOOL_CALLING": "false"})
+    assert config.settings.tool_calls == "off"
+    address = config.model_config("ollama_chat/qwen3:8b").base_url
+    assert address == "http://127.0.0.1:11434"
+    assert config.model_config("openai/y").base_url is None

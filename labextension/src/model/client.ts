@@ -9,6 +9,7 @@ import type {
 import { parseEvents, parseSession } from './frames';
 import type { AnyEvent, ISessionInfo, Mode } from './frames';
 import type { LimitSetting } from './limits';
+import type { ModelSetting } from './modelsettings';
 import type { IPlace, NetworkSetting } from './network';
 import { isRecord } from './records';
 import type { IDiagnosis } from './diagnosis';
@@ -68,6 +69,21 @@ export interface IModel {
   provider: string;
   ready: boolean;
   hint: string;
+  /** Whether a server on the same computer has it. */
+  local: boolean;
+}
+
+/**
+ * What came of trying out a model.
+ */
+export interface IModelReport {
+  model: string;
+  checks: {
+    subject: 'key' | 'streaming' | 'tool_calls' | 'vision' | 'window';
+    status: 'ok' | 'failed' | 'unknown';
+    message: string;
+    hint: string;
+  }[];
 }
 
 /**
@@ -215,7 +231,7 @@ export type SettingsChange = Partial<
   Record<
     | 'model'
     | 'base_url'
-    | 'vision'
+    | ModelSetting
     | 'mode'
     | 'isolation'
     | 'docker_image'
@@ -485,8 +501,20 @@ export class ApiClient {
     await this._request('DELETE', secretRoute(name));
   }
 
-  async models(): Promise<IModel[]> {
-    return (await this._json('GET', 'models')).models as IModel[];
+  /**
+   * The models to choose from; those of servers on the same computer only if `local`.
+   */
+  async models(local = false): Promise<IModel[]> {
+    const route = local ? 'models?local=true' : 'models';
+    return (await this._json('GET', route)).models as IModel[];
+  }
+
+  /**
+   * Try out the configured model.
+   */
+  async testModel(): Promise<IModelReport> {
+    const answer = await this._json('POST', 'models/test', {});
+    return answer as unknown as IModelReport;
   }
 
   async agents(): Promise<IAgent[]> {

@@ -379,6 +379,15 @@ export class PanelModel extends Observable {
   }
 
   /**
+   * Look for models that servers on the computer of the Jupyter server have.
+   */
+  async findLocalModels(): Promise<void> {
+    await this.attempt(async () => {
+      this._models = await this.client.models(true);
+    });
+  }
+
+  /**
    * Keep secrets, see `saveSecrets`, and change settings. The open session takes over a changed
    * model.
    *

@@ -3,6 +3,8 @@ import { NUMBERS } from './environment';
 import type { EnvironmentSetting } from './environment';
 import { LIMIT_SETTINGS } from './limits';
 import type { LimitSetting } from './limits';
+import { MODEL_NUMBERS } from './modelsettings';
+import type { ModelSetting } from './modelsettings';
 import { entriesOf, LISTS } from './network';
 import type { NetworkSetting } from './network';
 
@@ -17,7 +19,7 @@ export type IsolationSetting = 'isolation' | 'docker_image' | GatewaySetting;
 export type SettingName =
   | 'model'
   | 'base_url'
-  | 'vision'
+  | ModelSetting
   | 'mode'
   | LimitSetting
   | 'stuck_detection'
@@ -51,13 +53,19 @@ export function textOf(
  */
 export function toChange(draft: SettingsDraft): SettingsChange {
   const change: SettingsChange = { ...draft };
-  for (const name of LISTS as readonly NetworkSetting[]) {
+  const lists = [...(LISTS as readonly NetworkSetting[]), 'fallback_models'];
+  for (const name of lists as readonly (NetworkSetting | ModelSetting)[]) {
     const text = draft[name];
     if (typeof text === 'string') {
       change[name] = entriesOf(text);
     }
   }
-  for (const name of [...Object.values(LIMIT_SETTINGS), ...NUMBERS] as const) {
+  const numbers = [
+    ...Object.values(LIMIT_SETTINGS),
+    ...NUMBERS,
+    ...MODEL_NUMBERS
+  ] as const;
+  for (const name of numbers) {
     const text = draft[name];
     if (typeof text === 'string') {
       change[name] = Number(text);

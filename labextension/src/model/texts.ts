@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from './client';
-import type { IImageStatus } from './client';
+import type { IImageStatus, IModelReport } from './client';
 import type {
   IsolationObservation,
   NetworkRefusedObservation,
@@ -137,6 +137,38 @@ export function stateText(trans: TranslationBundle, state: AgentState): string {
     case 'error':
       return trans.__('Stopped by an error');
   }
+}
+
+type ModelCheck = IModelReport['checks'][number];
+
+/**
+ * Name what was tried of a model.
+ */
+export function subjectText(
+  trans: TranslationBundle,
+  subject: ModelCheck['subject']
+): string {
+  return {
+    key: trans.__('Key'),
+    streaming: trans.__('Streaming'),
+    tool_calls: trans.__('Tool calls'),
+    vision: trans.__('Images'),
+    window: trans.__('Window')
+  }[subject];
+}
+
+/**
+ * Say what came of it.
+ */
+export function checkStatusText(
+  trans: TranslationBundle,
+  status: ModelCheck['status']
+): string {
+  return {
+    ok: trans.__('works'),
+    failed: trans.__('does not work'),
+    unknown: trans.__('not known')
+  }[status];
 }
 
 /**

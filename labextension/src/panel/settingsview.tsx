@@ -25,6 +25,8 @@ import { EnvironmentFields } from './environmentfields';
 import { Field } from './field';
 import type { IFieldProps } from './field';
 import { IsolationFields } from './isolationfields';
+import { ModelFields } from './modelfields';
+import { ModelTest } from './modeltest';
 import { LimitFields } from './limitfields';
 import { McpServers } from './mcpservers';
 import { NetworkFields } from './networkfields';
@@ -40,7 +42,7 @@ export function SettingsView(): JSX.Element {
   const { model, trans } = useServices();
   useObservable(model);
   useEffect(() => {
-    void model.refreshSettings();
+    void model.refreshSettings().then(() => model.findLocalModels());
   }, [model]);
   if (!model.settings) {
     return <p className="jp-OpenHands-quiet">{trans.__('Loading…')}</p>;
@@ -150,15 +152,16 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
               onChange={event => set('model', event.target.value)}
             />
             <datalist id={choices}>
-              {model.models.map(({ name, label }) => (
+              {model.models.map(({ name, label, local }) => (
                 <option key={name} value={name}>
-                  {label}
+                  {local ? trans.__('%1 (on this computer)', label) : label}
                 </option>
               ))}
             </datalist>
             {chosen && (
               <p className="jp-OpenHands-quiet">
                 {chosen.label}
+                {chosen.local && ` ${trans.__('(on this computer)')}`}
                 {chosen.hint && `. ${chosen.hint}`}
               </p>
             )}
@@ -192,6 +195,9 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
           />
         )}
       </Field>
+      <ModelTest
+        unsaved={changes.model !== undefined || changes.base_url !== undefined}
+      />
       <Field {...field('vision', trans.__('Images are shown to the model'))}>
         {(id, disabled) => (
           <select
@@ -209,6 +215,7 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
           </select>
         )}
       </Field>
+      <ModelFields field={field} value={value} set={set} />
       <Field {...field('mode', trans.__('Mode of new sessions'))}>
         {(id, disabled) => (
           <>

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server import ModelServer, text
 from read_only import read_only
 from remote_jupyter import jupyter_server
 
@@ -224,6 +225,27 @@ async def test_a_secret_of_the_environment_cannot_be_changed_here(
     monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
     answer = await api("PUT", "secrets/ANTHROPIC_API_KEY", {"value": "sk-other"})
     assert (answer.status, answer.body["code"]) == (409, "secret_from_environment")
+
+
+@pytest.mark.usefixtures("shared_models")
+async def test_models_of_this_machine_are_listed_when_asked_for_and_can_be_tested(
+    api: Any, model_server: ModelServer
+) -> None:
+    refused = await api("POST", "models/test", body={})
+    assert (refused.status, refused.body["code"]) == (422, "model_is_tour")
+    given = {"model": "hosted_vllm/mine", "base_url": model_server.url}
+    assert (await api("PUT", "settings", body=given)).status == 200
+    names = [model["name"] for model in (await api("GET", "models")).body["models"]]
+    assert "hosted_vllm/scripted" not in names
+    models = (await api("GET", "models", local="true")).body["models"]
+    [found] = [model for model in models if model["name"] == "hosted_vllm/scripted"]
+    assert (found["local"], found["ready"], found["provider"]) == (True, True, "vLLM")
+    model_server.play(text("one, two, three, four, five, six"))
+    report = (await api("POST", "models/test", body={"model": "hosted_vllm/scripted"})).body
+    assert report["model"] == "hosted_vllm/scripted"
+    statuses = {check["subject"]: check["status"] for check in report["checks"]}
+    assert statuses["key"] == statuses["streaming"] == "ok"
+    assert statuses["tool_calls"] == "failed"
 
 
 async def test_models_say_what_is_missing(api: Any) -> None:

@@ -1,0 +1,232 @@
+"""Which models there are on this machine, and what a model turns out to be able to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_server import ModelServer, Turn, call, hang, status, text
+from shared_gateway import SharedGateway
+from tornado.httpserver import HTTPServer
+from tornado.testing import bind_unused_port
+from tornado.web import Application, RequestHandler
+from waiting import PATIENCE
+
+from openhands_jupyter.llm import windows
+from openhands_jupyter.llm.base import ModelConfig
+from openhands_jupyter.llm.gateway import GatewayModel
+from openhands_jupyter.llm.local_servers import LOCAL_SERVERS, LocalServer, detect, is_loopback
+from openhands_jupyter.llm.probe import probe
+
+OLLAMA = {
+    "/api/tags": {"models": [{"name": "qwen3:8b"}, {"name": "small:latest"}, {"name": "bad name"}]},
+    "/api/ps": {"models": [{"name": "qwen3:8b", "context_length": 32768}]},
+    "/api/show": {"parameters": "stop  x\nnum_ctx   4096"},
+}
+LM_STUDIO = {
+    "/api/v0/models": {
+        "data": [
+            {"id": "gpt-oss-20b", "type": "llm", "loaded_context_length": 8192},
+            {"id": "bge", "type": "embeddings"},
+        ]
+    }
+}
+VLLM = {"/v1/models": {"data": [{"id": "org/model", "max_model_len": 40960}]}}
+LLAMA_CPP = {
+    "/v1/models": {"data": [{"id": "model.gguf"}]},
+    "/props": {"default_generation_settings": {"n_ctx": 2048}},
+}
+
+
+@asynccontextmanager
+async def serving(answers: dict[str, Any], after: float = 0.0) -> AsyncIterator[str]:
+    """A server on this machine with these answers; gives its address."""
+
+    class Handler(RequestHandler):
+        async def get(self) -> None:
+            await asyncio.sleep(after)
+            answer = answers.get(self.request.path)
+            self.write(answer if answer is not None else "<html>Something else</html>")
+
+        post = get
+
+    sock, port = bind_unused_port()
+    server = HTTPServer(Application([(".*", Handler)], log_function=lambda handler: None))
+    server.add_socket(sock)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.stop()
+        await server.close_all_connections()
+
+
+async def test_servers_on_this_machine_are_found_with_their_windows() -> None:
+    async with (
+        serving(OLLAMA) as ollama,
+        serving(LM_STUDIO) as studio,
+        serving(VLLM) as vllm,
+        serving(LLAMA_CPP) as llama,
+        serving({}) as something_else,
+    ):
+        found = await detect(
+            [
+                LocalServer("ollama_chat", "Ollama", ollama),
+                LocalServer("lm_studio", "LM Studio", f"{studio}/v1"),
+                LocalServer("hosted_vllm", "vLLM", f"{vllm}/v1"),
+                LocalServer("llamafile", "llama.cpp", f"{llama}/v1"),
+                LocalServer("openai", "else", something_else),
+                LocalServer("openai", "nobody", "http://127.0.0.1:9/v1"),
+            ]
+        )
+    assert [(model.name, model.window) for model in found] == [
+        ("ollama_chat/qwen3:8b", 32768),
+        ("ollama_chat/small:latest", None),
+        ("lm_studio/gpt-oss-20b", 8192),
+        ("hosted_vllm/org/model", 40960),
+        ("llamafile/model.gguf", 2048),
+    ]
+
+
+async def test_only_this_machine_is_asked_and_nobody_is_waited_for_long() -> None:
+    assert all(is_loopback(server.address) for server in LOCAL_SERVERS)
+    elsewhere = ["http://10.0.0.1:11434", "http://127.0.0.1.example.org", "https://example.org", ""]
+    assert not any(map(is_loopback, elsewhere))
+    async with serving(OLLAMA, after=30) as slow:
+        began = time.monotonic()
+        servers = [LocalServer("ollama_chat", "Ollama", slow)] * 5
+        assert await detect([*servers, LocalServer("openai", "x", elsewhere[0])]) == []
+        assert time.monotonic() - began < 15, "one after the other"
+
+
+@pytest.fixture
+def tried(shared_gateway: SharedGateway, model_server: ModelServer) -> Callable[..., Any]:
+    async def try_out(**changes: Any) -> dict[str, Any]:
+        config = ModelConfig(
+            **(
+                {"model": "openai/scripted", "api_key": "sk-canary", "base_url": model_server.url}
+                | changes
+            )
+        )
+        report = await probe(GatewayModel(shared_gateway.lend(), config))
+        return {check.subject: check for check in report.checks}
+
+    return try_out
+
+
+def scripted(server: ModelServer, numbers: Turn, calls: Turn, vision: Turn) -> None:
+    server.play(numbers, when="numbers from 1 to 30")
+    server.play(calls, when="Call the tool")
+    server.play(vision, when="Which colour")
+
+
+NUMBERS = text("one, two, three, four, five, six, seven, eight, nine, ten")
+
+
+async def test_a_good_model_is_found_good(tried: Any, model_server: ModelServer) -> None:
+    scripted(model_server, NUMBERS, call("note", word="blue"), text("Red."))
+    checks = await tried(context_window=64_000, vision="on")
+    assert {subject: check.status for subject, check in checks.items()} == dict.fromkeys(
+        ("key", "streaming", "tool_calls", "vision", "window"), "ok"
+    )
+    assert not any(check.hint for check in checks.values())
+
+
+async def test_a_poor_model_is_told_with_what_to_do(tried: Any, model_server: ModelServer) -> None:
+    scripted(
+        model_server,
+        NUMBERS.but(streams=False),
+        text("I call the tool."),
+        status(400, "This model does not support images."),
+    )
+    checks = await tried(model="openai/small", context_window=4096)
+    assert {subject: check.status for subject, check in checks.items()} == {
+        "key": "ok",
+        "streaming": "failed",
+        "tool_calls": "failed",
+        "vision": "failed",
+        "window": "failed",
+    }
+    assert "tool_calls" in checks["tool_calls"].hint
+    assert "context_window" in checks["window"].hint
+
+
+async def test_what_a_model_sees_counts_and_not_what_it_says_of_it(
+    tried: Any, model_server: ModelServer
+) -> None:
+    scripted(model_server, NUMBERS, status(500), text("Green."))
+    checks = await tried()
+    assert (checks["vision"].status, checks["tool_calls"].status) == ("failed", "unknown")
+    assert checks["window"].status == "unknown"
+    scripted(model_server, NUMBERS, status(400, "tools are not supported"), text("red"))
+    checks = await tried()
+    assert (checks["vision"].status, checks["tool_calls"].status) == ("ok", "failed")
+    assert "vision" in checks["vision"].hint, "it is not known to see"
+
+
+@pytest.mark.parametrize(
+    ("turn", "key"), [(status(401, "Incorrect key sk-canary"), "failed"), (hang(), "unknown")]
+)
+async def test_a_model_that_does_not_answer_is_asked_once(
+    tried: Any, model_server: ModelServer, turn: Turn, key: str
+) -> None:
+    model_server.play(turn)
+    checks = await tried(timeout=1)
+    assert checks["key"].status == key
+    assert checks["key"].hint
+    assert "sk-canary" not in checks["key"].message
+    assert checks["tool_calls"].status == "unknown"
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize("model", ["ollama_chat/x", "lm_studio/x", "hosted_vllm/x", "openai/x"])
+def test_each_kind_of_server_has_its_own_setting_for_the_window(model: str) -> None:
+    named = {
+        "ollama_chat": "num_ctx",
+        "lm_studio": "context length",
+        "hosted_vllm": "--max-model-len",
+        "openai": "context_window",
+    }
+    assert named[model.partition("/")[0]] in windows.advice(model)
+
+
+async def test_a_local_server_tells_the_window_in_force(shared_gateway: SharedGateway) -> None:
+    async with serving(OLLAMA) as ollama:
+        gateway = shared_gateway.lend()
+        found = [
+            (await gateway.capabilities(ModelConfig(model=model, base_url=ollama))).window
+            for model in ("ollama_chat/qwen3:8b", "ollama_chat/small")
+        ]
+    assert found == [32768, 4096]
+
+
+def test_the_command_says_what_works_and_fails_where_something_does_not(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    scripted(model_server, NUMBERS, call("note", word="blue"), text("Green."))
+    environment = {
+        **os.environ,
+        "OPENHANDS_HOME": str(tmp_path / "home"),
+        "LLM_BASE_URL": model_server.url,
+        "LLM_API_KEY": "sk-canary-0123456789",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-m", "openhands_jupyter.cli", "models", "test", "openai/scripted"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE * 4,
+    )
+    lines = [line.split() for line in ran.stdout.splitlines() if line.startswith("  ")]
+    told = {" ".join(words[:2]) for words in lines}
+    assert ran.returncode == 1, ran.stderr
+    assert {"key ok", "streaming ok", "vision failed", "window unknown"} <= told
+    assert "sk-canary" not in ran.stdout + ran.stderr
