@@ -23,6 +23,8 @@ from openhands_jupyter.events import (
     FileGrepAction,
     FileGrepObservation,
     GrepMatch,
+    MCPAction,
+    MCPObservation,
     NotebookEditAction,
     NotebookEditObservation,
     NotebookReadAction,
@@ -120,6 +122,27 @@ RAN = CellResult(
                 content="@3 c0ffee: done",
             ),
             ["@3 c0ffee: done", "printed", "-1  Cells of a.ipynb: kernel dead"],
+        ),
+        (
+            MCPAction(
+                server="db", tool="se\x1b[31mlect", arguments={"q": "\u202e1"}, where="npx db"
+            ),
+            [
+                "-1  Calls select of db, outside the sandbox",
+                "> {",
+                '>   "q": "\\u{202e}1"',
+                "> }",
+                "Server: x",
+            ],
+        ),
+        (
+            MCPObservation(
+                server="db",
+                tool="select",
+                ok=False,
+                outputs=[Output(kind="display_data", data={"text/plain": "no such table"})],
+            ),
+            ["no such table", "-1  select of db ended: error"],
         ),
     ],
 )
