@@ -114,3 +114,22 @@ def test_events_that_come_while_the_connection_is_broken_are_not_lost(
     panel.expect_state("Finished")
     rows = panel.rows()
     assert len(rows) == len(set(rows)), rows
+
+
+def test_limits_and_a_loop_have_ways_on(panel: Panel, model: ModelServer) -> None:
+    look = call("execute_bash", command="date +%N")
+    model.play(*[look] * 8, call("finish", message="Enough."))
+    panel.send("Look at the clock")
+    card = panel.root.get_by_role("region", name="The agent got stuck")
+    expect(card).to_contain_text("The same action had the same result 4 times.")
+    expect(panel.log).to_contain_text("The agent was told, and tries another way.")
+    expect(card.get_by_role("button", name="Go back to before the loop…")).to_be_visible()
+
+    panel.root.get_by_role("button", name="Step 8/100").click()
+    form = panel.root.get_by_role("dialog", name="Limits")
+    form.get_by_label("Steps").fill("8")
+    form.get_by_role("button", name="Save").click()
+    expect(panel.log).to_contain_text("Steps: at most 8.")
+    panel.root.get_by_role("button", name="Run 50 more steps").click()
+    expect(panel.root.get_by_text("Enough.")).to_be_visible()
+    expect(card).to_have_count(0)
