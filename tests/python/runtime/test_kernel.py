@@ -77,6 +77,14 @@ async def cells_share_variables_and_the_workspace(b):
     assert (await b.cell("%pwd")).outputs[0].data == {"text/plain": repr(str(b.workspace))}
 
 
+async def what_is_asked_between_cells_leaves_no_trace(b):
+    count = (await b.cell("word = 'kept'")).execution_count
+    assert b.runtime.has_kernel
+    assert await b.runtime.ask("word + str(len(In))", 60.0) == f"kept{count + 1}"
+    assert await b.runtime.ask("1 / 0", 60.0) is None
+    assert (await b.cell("_")).execution_count == count + 1
+
+
 async def errors(b):
     observation = await b.cell("print(1)\n1/0")
     assert not observation.ok
@@ -134,6 +142,7 @@ CELLS = [
     the_kernel_is_started_before_it_is_needed_whatever_the_workspace_holds,
     outputs_keep_order_kind_and_mime_types,
     cells_share_variables_and_the_workspace,
+    what_is_asked_between_cells_leaves_no_trace,
     errors,
     clear_output_and_updated_displays,
     input_cannot_be_answered_and_says_what_it_asked,
