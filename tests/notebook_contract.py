@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import nbformat
 import pytest
 
 from openhands_jupyter.errors import Invalid
@@ -361,6 +362,69 @@ async def cells_of_old_notebooks_get_ids(world: World) -> None:
     saved = await world.saved()
     assert [cell["id"] for cell in saved["cells"]] == ids
     assert saved["nbformat_minor"] == 5
+
+
+WIDGET = {
+    "output_type": "display_data",
+    "data": {"application/vnd.jupyter.widget-view+json": {"model_id": "m", "version_major": 2}},
+    "metadata": {"theirs": [1]},
+}
+
+
+def of_minor(minor: int) -> dict[str, Any]:
+    """A notebook of this minor format, with whatever others may have put there."""
+    attached = {"attachments": {"a.png": {"image/png": "AAAA"}}} if minor >= 1 else {}
+    cells = [
+        text("", "# Title\ntext", metadata={"theirs": {"a": 1}}, **attached),
+        code("", "x = 1\ny = 2", STREAM, WIDGET, execution_count=1, metadata={"collapsed": True}),
+        text("", "raw", "raw", metadata={"format": "text/x"}),
+    ]
+    old = [{k: v for k, v in cell.items() if k != "id"} for cell in cells]
+    return notebook(*old, minor=minor, theirs={"kept": True}, widgets={"state": {"of": "others"}})
+
+
+def _others_are_kept(content: dict[str, Any]) -> Callable[[World], Awaitable[None]]:
+    async def run(world: World) -> None:
+        cells = (await world.read()).cells
+        result = await world.change(
+            SetCell(id=cells[0]["id"], rev=rev(cells[0]), source="# Other"),
+            SetCell(id=cells[1]["id"], rev=rev(cells[1]), metadata={"openhands": {"a": 1}}),
+        )
+        assert isinstance(result, Applied)
+        saved = await world.saved()
+        nbformat.validate(saved)
+        for key in ("theirs", "widgets", "kernelspec"):
+            assert saved["metadata"][key] == content["metadata"][key]
+        first, second, third = (
+            {key: value for key, value in cell.items() if key != "id"} for cell in saved["cells"]
+        )
+        before = content["cells"]
+        assert first == {**before[0], "source": "# Other"}
+        second["outputs"][0]["text"] = "".join(second["outputs"][0]["text"])
+        assert second == {**before[1], "metadata": {"collapsed": True, "openhands": {"a": 1}}}
+        assert third == before[2]
+
+    return run
+
+
+for _minor in (0, 1, 3, 4):
+    _content = of_minor(_minor)
+    _name = f"what_others_put_into_format_4_{_minor}_stays"
+    CASES[_name] = Case(_content, _others_are_kept(_content))
+
+
+async def cells_of_unknown_types_stay(world: World) -> None:
+    """No case: JupyterLab itself opens no notebook with such a cell, so it is never in a tab."""
+    odd, third = (await world.read()).cells
+    assert odd == UNKNOWN
+    result = await world.change(SetCell(id="third-cell", rev=rev(third), source="two"))
+    assert isinstance(result, Applied)
+    saved = (await world.saved())["cells"]
+    assert [cell["source"] for cell in saved] == ["a", "two"]
+    assert saved[0] == UNKNOWN
+
+
+UNKNOWN = {"id": "odd", "cell_type": "widget", "source": "a", "metadata": {}, "more": [1]}
 
 
 @case(notebook(code("twice", "a"), code("twice", "b"), code("once", "c")))

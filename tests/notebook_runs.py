@@ -31,10 +31,17 @@ SEEN, UNSEEN = "x = 1  # 53040", "x = 2  # 32300"
 
 
 class RunWorld(NamedTuple):
-    """Where a case takes place; the notebook is where its kernel works."""
+    """Where a case takes place; the notebook is where its kernel works.
+
+    Attributes
+    ----------
+    kernels
+        Jupyter's own manager of kernels.
+    """
 
     world: World
     runs: Runs
+    kernels: Any
 
     async def start(self, *ids: str, stop_on_error: bool = True) -> Run:
         """Run cells as they are."""
@@ -234,6 +241,20 @@ async def a_kernel_that_dies_ends_the_run(world: RunWorld) -> None:
     assert await world.ended(run) == "kernel_dead"
     assert [cell.status for cell in run.cells] == ["unknown", "not_run"]
     # Jupyter starts it again, with nothing in it.
+    run = await world.start("second-cell")
+    assert await world.ended(run) == "done"
+    assert run.cells[0].execution_count == 1
+
+
+@case(code("first-cell", WAIT), code("second-cell", "print('again')", STREAM))
+async def a_kernel_that_the_person_restarts_ends_the_run(world: RunWorld) -> None:
+    run = await world.start()
+    await wait_until(lambda: "begun" in str(run.cells[0].outputs))
+    await world.kernels.restart_kernel(run.kernel, now=True)
+    assert await world.ended(run) == "kernel_dead"
+    assert [cell.status for cell in run.cells] == ["unknown", "not_run"]
+    assert await world.text("first-cell") == "begun\n"
+    assert (await world.cell("second-cell"))["outputs"] == [STREAM]
     run = await world.start("second-cell")
     assert await world.ended(run) == "done"
     assert run.cells[0].execution_count == 1

@@ -110,6 +110,7 @@ class Tab:
         self.visible = True
         self.typed_last: tuple[str, str] | None = None
         self.renamed: Callable[[str | None], Awaitable[None]]
+        self.die: Callable[[], Awaitable[None]]
 
     def cell(self, id: str) -> dict[str, Any]:
         found: dict[str, Any] = next(cell for cell in self.cells if cell["id"] == id)
@@ -186,7 +187,11 @@ def open_tab(
                 lambda: [n.path for n in services.notebooks.tabs.notebooks()] == [path] * bool(path)
             )
 
-        tab.renamed = rename
+        async def die() -> None:
+            connection.close()
+            await wait_until(lambda: not services.notebooks.tabs.notebooks())
+
+        tab.renamed, tab.die = rename, die
 
         async def serve() -> None:
             while (message := await connection.read_message()) is not None:

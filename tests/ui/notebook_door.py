@@ -57,7 +57,8 @@ class DoorHandler(APIHandler):
             case "run contract":
                 world = World(notebooks, path, Path(self.settings["server_root_dir"], path))
                 try:
-                    await RUN_CASES[case].run(RunWorld(world, self.settings["openhands"].runs))
+                    runs = self.settings["openhands"].runs
+                    await RUN_CASES[case].run(RunWorld(world, runs, self.kernel_manager))
                 except Exception:
                     return traceback.format_exc()
                 return None

@@ -122,6 +122,10 @@ def test_a_person_and_the_agent_in_one_notebook(notebooks: Notebooks, lab: LabSe
     assert notebooks.ask("save", PATH) == {"error": "notebook_changed_on_disk"}
     expect(page.locator(".jp-Dialog")).to_have_count(0)
     assert len(notebooks.content(PATH)["cells"]) == 2
+    (lab.root / PATH).write_text("{no notebook")
+    assert notebooks.ask("save", PATH) == {"error": "notebook_changed_on_disk"}
+    assert (lab.root / PATH).read_text() == "{no notebook"
+    notebooks.write(PATH, saved)
     page.evaluate(
         """async path => {
             await window.jupyterapp.serviceManager.contents.rename(path, 'other.ipynb');
@@ -131,8 +135,13 @@ def test_a_person_and_the_agent_in_one_notebook(notebooks: Notebooks, lab: LabSe
     notebooks.wait_for(lambda: set(notebooks.opened()) == {"other.ipynb"})
     assert notebooks.read(PATH) == {"error": "notebook_not_found"}
     assert notebooks.read("other.ipynb")["cells"][0]["source"] == "z = 0"
+    # Deleted, it is still there for the person, and nothing makes it anew behind their back.
+    (lab.root / "other.ipynb").unlink()
+    assert notebooks.change("other.ipynb", set_source(FIRST, "z = 1", "z = 0"))["type"] == "applied"
+    assert notebooks.ask("save", "other.ipynb") == {"error": "notebook_changed_on_disk"}
+    assert not (lab.root / "other.ipynb").exists()
     notebooks.close("other.ipynb")
-    assert notebooks.read("other.ipynb")["delivery"] == "disk"
+    assert notebooks.read("other.ipynb") == {"error": "notebook_not_found"}
 
     with read_only(lab.root / "fixed", {PATH: json.dumps(USUAL)}):
         notebooks.open(f"fixed/{PATH}")

@@ -14,7 +14,17 @@ from typing import Any
 
 import nbformat
 import pytest
-from notebook_contract import FIRST, THIRD, USUAL, code, notebook, rev
+from notebook_contract import (
+    FIRST,
+    THIRD,
+    UNKNOWN,
+    USUAL,
+    World,
+    cells_of_unknown_types_stay,
+    code,
+    notebook,
+    rev,
+)
 from read_only import read_only
 
 from openhands_jupyter.errors import Conflict, Invalid, NotFound, OpenHandsError
@@ -262,13 +272,8 @@ async def test_nothing_outside_and_nothing_hidden_is_read(folder: Any, path: str
 
 
 async def test_cells_of_unknown_types_stay_as_they_are(folder: Any) -> None:
-    unknown = {"id": "odd", "cell_type": "widget", "source": "a", "metadata": {}, "more": [1]}
-    file = folder.write(PATH, notebook(unknown, THIRD))
-    assert (await read(folder)).cells[0] == unknown
-    assert isinstance(await change(folder, TO_TWO), Applied)
-    [odd, third] = json.loads(file.read_text())["cells"]
-    assert {**odd, "source": "".join(odd["source"])} == unknown
-    assert third["source"] == ["two"]
+    file = folder.write(PATH, notebook(UNKNOWN, THIRD))
+    await cells_of_unknown_types_stay(World(folder.notebooks, PATH, file))
 
 
 async def test_a_notebook_of_version_3_becomes_one_of_version_4(folder: Any) -> None:

@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notebook_contract import CASES, FIRST, USUAL, World, rev
+from notebook_contract import (
+    CASES,
+    FIRST,
+    THIRD,
+    UNKNOWN,
+    USUAL,
+    World,
+    cells_of_unknown_types_stay,
+    notebook,
+    rev,
+)
+from notebook_places import share
 from notebook_runs import CASES as RUN_CASES
 from notebook_runs import RunWorld
 
@@ -54,14 +65,6 @@ def notebooks(jp_serverapp: Any) -> Notebooks:
     return found
 
 
-async def share(serverapp: Any, path: str) -> Any:
-    """The shared document of a notebook, as a person's browser makes it."""
-    extension = serverapp.web_app.settings["jupyter_server_ydoc"]
-    return await extension.get_document(
-        path=path, content_type="notebook", file_format="json", copy=False, create=True
-    )
-
-
 @pytest.mark.filterwarnings("ignore::nbformat.warnings.DuplicateCellId")
 async def test_the_contract_holds_for_shared_notebooks(
     jp_serverapp: Any, root: Path, notebooks: Notebooks
@@ -74,6 +77,14 @@ async def test_the_contract_holds_for_shared_notebooks(
         await case.run(World(notebooks, path, root / path))
 
 
+async def test_cells_of_unknown_types_stay(
+    jp_serverapp: Any, root: Path, notebooks: Notebooks
+) -> None:
+    (root / PATH).write_text(json.dumps(notebook(UNKNOWN, THIRD)))
+    await share(jp_serverapp, PATH)
+    await cells_of_unknown_types_stay(World(notebooks, PATH, root / PATH))
+
+
 @pytest.mark.parametrize("name", RUN_CASES)
 async def test_cells_of_shared_notebooks_are_run(
     jp_serverapp: Any, root: Path, notebooks: Notebooks, name: str
@@ -82,7 +93,8 @@ async def test_cells_of_shared_notebooks_are_run(
     await share(jp_serverapp, PATH)
     assert (await notebooks.open(PATH)).delivery == "room"
     runs = jp_serverapp.web_app.settings["openhands"].runs
-    await RUN_CASES[name].run(RunWorld(World(notebooks, PATH, root / PATH), runs))
+    world = World(notebooks, PATH, root / PATH)
+    await RUN_CASES[name].run(RunWorld(world, runs, jp_serverapp.kernel_manager))
 
 
 async def test_others_see_only_what_changed(

@@ -154,7 +154,7 @@ def world(jp_serverapp: Any) -> RunWorld:
     """A notebook of a real server, which is not written yet."""
     services = jp_serverapp.web_app.settings["openhands"]
     world = World(services.notebooks, PATH, Path(jp_serverapp.root_dir, PATH))
-    return RunWorld(world, services.runs)
+    return RunWorld(world, services.runs, jp_serverapp.kernel_manager)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -220,16 +220,6 @@ async def test_what_a_person_runs_is_not_interrupted(world: RunWorld, jp_servera
         person.stop_channels()
 
 
-async def test_a_kernel_that_the_person_restarts(world: RunWorld, jp_serverapp: Any) -> None:
-    write(world, WAITING)
-    run = await world.start()
-    await wait_until(lambda: "begun" in str(run.cells[0].outputs))
-    await jp_serverapp.kernel_manager.restart_kernel(run.kernel, now=True)
-    assert await world.ended(run) == "kernel_dead"
-    assert [cell.status for cell in run.cells] == ["unknown", "not_run"]
-    assert await world.text("first-cell") == "begun\n"
-
-
 async def test_a_notebook_that_is_deleted_meanwhile(world: RunWorld) -> None:
     write(world, WAITING)
     with world.held() as let_go:
@@ -267,7 +257,7 @@ async def test_more_than_can_be_kept(world: RunWorld, monkeypatch: pytest.Monkey
 
 async def test_a_notebook_that_takes_no_outputs(world: RunWorld, jp_serverapp: Any) -> None:
     with read_only(Path(jp_serverapp.root_dir, "fixed"), {PATH: json.dumps(WAITING)}):
-        world = RunWorld(world.world._replace(path=f"fixed/{PATH}"), world.runs)
+        world = world._replace(world=world.world._replace(path=f"fixed/{PATH}"))
         with pytest.raises(Conflict) as caught:
             await world.start("second-cell")
         assert caught.value.code == "notebook_read_only"

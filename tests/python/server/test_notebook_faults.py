@@ -6,6 +6,7 @@ Beside these: `notebook_contract` says what holds below the agent's tools, in re
 from __future__ import annotations
 
 import json
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ import pytest
 from model_server.script import call
 from model_server.server import ModelServer
 from notebook_contract import FIRST, FOURTH, THIRD, USUAL, code, notebook, rev
-from notebook_places import Put, delivery, jp_server_config, put
+from notebook_places import DELIVERIES, Put, delivery, jp_server_config, put
 from notebook_sessions import (
     DONE,
     NAME,
     PATH,
     READ,
     Begin,
+    OpenTab,
     begin,
     home,
     open_tab,
@@ -28,9 +30,11 @@ from notebook_sessions import (
 )
 from read_only import read_only
 from session_tools import events, until
+from waiting import wait_until
 
 from openhands_jupyter.events import ErrorObservation, NotebookEditObservation
 from openhands_jupyter.notebooks.addresses import with_ids
+from openhands_jupyter.server.base import Services
 from openhands_jupyter.session import Session
 
 pytestmark = pytest.mark.sandbox
@@ -101,6 +105,44 @@ async def test_somebody_types_into_the_very_cell_while_it_is_edited(
     (done,) = events(session, NotebookEditObservation)
     assert isinstance(done, NotebookEditObservation) and done.delivery == delivery
     assert "first-cell: changed" in made
+
+
+# A file has no tab that could die: it is what is left when one does.
+@pytest.mark.parametrize("delivery", DELIVERIES[:2], indirect=True)
+async def test_the_tab_dies_before_it_says_what_it_did(
+    begin: Begin,
+    put: Put,
+    delivery: str,
+    open_tab: OpenTab,
+    services: Services,
+    model_server: ModelServer,
+) -> None:
+    services.notebooks.tabs.returns_within = 0.2
+    insert = edit({"op": "insert", "type": "code", "source": "y = x", "after": "first-cell"})
+    model_server.play(READ, insert, insert, READ, edit(patch(THIRD, "3", "4")), DONE)
+    async with put(USUAL) as place, AsyncExitStack() as stack:
+        if delivery == "room":
+            tab = await stack.enter_async_context(open_tab(PATH, USUAL))
+        else:
+            tab = place.tab
+        tab.mute = {"change"}
+        session = await begin()
+        card = await asked(session)
+        session.change_settings(mode="auto")
+        session.confirm(card, "approve")
+        await wait_until(lambda: "change" in tab.asked)
+        # What it did was shared already, or is lost with it.
+        if delivery == "room":
+            await place.type_into("first-cell", "from the tab")
+        await tab.die()
+        await until(session, "finished", after=card)
+        found = await sources(place) if delivery == "room" else []
+    assert codes(session) == ["outcome_unknown", "notebook_not_read"]
+    assert ("from the tab" in results(model_server)[3]) == (delivery == "room")
+    (done,) = events(session, NotebookEditObservation)
+    assert isinstance(done, NotebookEditObservation)
+    assert done.delivery == ("room" if delivery == "room" else "disk")
+    assert found in ([], ["from the tab", SOURCES[1], SOURCES[2].replace("3", "4"), SOURCES[3]])
 
 
 async def test_two_sessions_edit_one_notebook(
