@@ -242,6 +242,18 @@ async def a_source_is_set_and_all_else_stays(world: World) -> None:
     assert saved["metadata"]["widgets"] == USUAL["metadata"]["widgets"]
 
 
+@case(notebook(code("first-cell", "x", STREAM), THIRD))
+async def outputs_take_the_place_of_others_of_their_kind(world: World) -> None:
+    for printed in ("1\n2\n", "3\n"):
+        cell = (await world.read()).cells[0]
+        output = {**STREAM, "text": printed}
+        step = SetCell(id="first-cell", rev=rev(cell), outputs=[output], execution_count=4)
+        assert isinstance(await world.change(step), Applied)
+        assert (await world.read()).cells[0]["outputs"] == [output]
+    [saved] = (await world.saved())["cells"][0]["outputs"]
+    assert "".join(saved["text"]) == "3\n"
+
+
 @case(USUAL)
 async def many_steps_are_one_change(world: World) -> None:
     new = code("new-cell", "print('new')")
@@ -375,8 +387,9 @@ def of_minor(minor: int) -> dict[str, Any]:
     """A notebook of this minor format, with whatever others may have put there."""
     attached = {"attachments": {"a.png": {"image/png": "AAAA"}}} if minor >= 1 else {}
     cells = [
-        text("", "# Title\ntext", metadata={"theirs": {"a": 1}}, **attached),
-        code("", "x = 1\ny = 2", STREAM, WIDGET, execution_count=1, metadata={"collapsed": True}),
+        # JupyterLab throws away what no text refers to.
+        text("", "# Title\n![](attachment:a.png)", metadata={"theirs": {"a": 1}}, **attached),
+        code("", "x = 1\ny = 2", STREAM, WIDGET, execution_count=1, metadata={"theirs": 2}),
         text("", "raw", "raw", metadata={"format": "text/x"}),
     ]
     old = [{k: v for k, v in cell.items() if k != "id"} for cell in cells]
@@ -386,22 +399,23 @@ def of_minor(minor: int) -> dict[str, Any]:
 def _others_are_kept(content: dict[str, Any]) -> Callable[[World], Awaitable[None]]:
     async def run(world: World) -> None:
         cells = (await world.read()).cells
+        other = "# Other\n![](attachment:a.png)"
         result = await world.change(
-            SetCell(id=cells[0]["id"], rev=rev(cells[0]), source="# Other"),
+            SetCell(id=cells[0]["id"], rev=rev(cells[0]), source=other),
             SetCell(id=cells[1]["id"], rev=rev(cells[1]), metadata={"openhands": {"a": 1}}),
         )
         assert isinstance(result, Applied)
         saved = await world.saved()
         nbformat.validate(saved)
-        for key in ("theirs", "widgets", "kernelspec"):
+        for key in ("theirs", "widgets"):
             assert saved["metadata"][key] == content["metadata"][key]
         first, second, third = (
             {key: value for key, value in cell.items() if key != "id"} for cell in saved["cells"]
         )
         before = content["cells"]
-        assert first == {**before[0], "source": "# Other"}
+        assert first == {**before[0], "source": other}
         second["outputs"][0]["text"] = "".join(second["outputs"][0]["text"])
-        assert second == {**before[1], "metadata": {"collapsed": True, "openhands": {"a": 1}}}
+        assert second == {**before[1], "metadata": {"theirs": 2, "openhands": {"a": 1}}}
         assert third == before[2]
 
     return run

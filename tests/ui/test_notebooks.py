@@ -50,7 +50,9 @@ def test_the_contract_holds_in_a_tab(notebooks: Notebooks) -> None:
     assert not failed, "\n".join(failed.values())
 
 
-def test_a_person_and_the_agent_in_one_notebook(notebooks: Notebooks, lab: LabServer) -> None:
+def test_a_person_and_the_agent_in_one_notebook(
+    notebooks: Notebooks, lab: LabServer, expected_errors: list[str]
+) -> None:
     page = notebooks.page
     notebooks.write(PATH, USUAL)
     view = notebooks.open(PATH)
@@ -136,6 +138,7 @@ def test_a_person_and_the_agent_in_one_notebook(notebooks: Notebooks, lab: LabSe
     assert notebooks.read(PATH) == {"error": "notebook_not_found"}
     assert notebooks.read("other.ipynb")["cells"][0]["source"] == "z = 0"
     # Deleted, it is still there for the person, and nothing makes it anew behind their back.
+    expected_errors.append("/api/contents/other.ipynb")
     (lab.root / "other.ipynb").unlink()
     assert notebooks.change("other.ipynb", set_source(FIRST, "z = 1", "z = 0"))["type"] == "applied"
     assert notebooks.ask("save", "other.ipynb") == {"error": "notebook_changed_on_disk"}

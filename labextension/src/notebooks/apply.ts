@@ -149,7 +149,10 @@ class Performance {
         this._distrust(step.id);
         cell.deleteMetadata(TRUSTED);
       }
-      cell.setOutputs(step.outputs.map(withTextJoined));
+      // Behind those that go: JupyterLab would take text in front of them for more of theirs.
+      const { length } = cell.getOutputs();
+      cell.updateOutputs(length, length, step.outputs.map(withTextJoined));
+      cell.updateOutputs(0, length);
     }
     if (step.execution_count !== undefined) {
       cell.execution_count = step.execution_count;
