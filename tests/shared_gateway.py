@@ -63,6 +63,11 @@ class LentGateway:
         self._loop = loop
         self._gateway = gateway
 
+    @property
+    def without_tools(self) -> set[tuple[str, str | None]]:
+        """See `ModelGateway`."""
+        return self._gateway.without_tools
+
     def warm(self) -> None:
         """It runs already."""
 

@@ -50,6 +50,11 @@ _CUT_OFF = (
     "Your last reply broke off before its end and was not used. Reply again; write less at once "
     "if it was long."
 )
+_NO_WORDS = "I tried to use a tool, and did not manage to."
+_TALKS_ONLY = (
+    "{model} does not manage to call tools, so it can only talk here. Choose a model that can, or "
+    "a larger one; if it can, set tool_calls to on."
+)
 _TOO_LONG = re.compile(
     r"context (length|window|size)|too many tokens|prompt is too long|maximum context|"
     r"input is too long|exceeds? the (available|maximum) context",
@@ -93,6 +98,7 @@ class Conversation:
         self._overflowed: dict[str, int] = {}
         self._not_shorter = 0
         self._useless = 0
+        self._talks_only = ""
         self._tools: list[Tool] = []
         self._tools_size = 0
 
@@ -252,17 +258,36 @@ class Conversation:
         return InvalidToolCallAction(message=message, llm=origin)
 
     def _actions(self, response: Response) -> list[Action]:
-        if not response.tool_calls and not response.text.strip():
+        if not response.tool_calls and not response.text.strip() and not response.unread:
             return [self._nothing(_EMPTY, _empty(response), response)]
         actions = actions_of(response, self._toolbox)
         if not all(isinstance(action, InvalidToolCallAction) for action in actions):
             self._useless = 0
+            self._talks_only = ""
             return actions
         self._useless += 1
+        if response.prompted:
+            return [self._words_of(response)] if self._gives_up(response) else actions
         if self._useless >= WRONG_CALLS:
             self._useless = 0
             raise _cannot_call(response, actions[0])
         return actions
+
+    def _gives_up(self, response: Response) -> bool:
+        """Whether a model that is told of tools in words has shown that it cannot call them."""
+        if self._useless >= TRIES:
+            self._talks_only = response.model
+        return self._talks_only == response.model
+
+    def _words_of(self, response: Response) -> Action:
+        """What a model said that does not manage to call tools."""
+        self._useless = 0
+        return AgentMessageAction(
+            content=response.text.strip() or _NO_WORDS,
+            wait_for_response=True,
+            notice=_TALKS_ONLY.format(model=response.model),
+            llm=ModelCall(response_id=response.id, model=response.model),
+        )
 
 
 def _empty(response: Response) -> ModelError:
@@ -284,6 +309,12 @@ def _cannot_call(response: Response, action: Action) -> ModelError:
 
 def actions_of(response: Response, toolbox: Toolbox) -> list[Action]:
     """The actions that a response means, which calls tools of `toolbox` or says something."""
+    if response.unread is not None:
+        call = ModelCall(
+            response_id=response.id, model=response.model, arguments=response.unread.written
+        )
+        problem = f"{response.unread.problem}{_cut_short(response)}"
+        return [InvalidToolCallAction(message=problem, thought=response.text, llm=call)]
     if not response.tool_calls:
         call = ModelCall(response_id=response.id, model=response.model)
         said = AgentMessageAction(content=response.text, wait_for_response=True, llm=call)

@@ -211,6 +211,10 @@ def length(text: str) -> int:
 
 def _size(message: Message) -> int:
     calls = sum(length(call.arguments) + len(call.name) for call in message.tool_calls)
+    # Of the thoughts only one form goes to the provider, if any.
+    calls += max(
+        length(message.reasoning), sum(len(b.thinking) + len(b.data) for b in message.thinking)
+    )
     if isinstance(message.content, str):
         return _MESSAGE_SIZE + calls + length(message.content)
     parts = (

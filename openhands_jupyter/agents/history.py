@@ -103,12 +103,7 @@ class PromptHistory:
             The images that the model is to see; None for one that sees none.
         """
         self._note_views(urls)
-        for entry in self.entries[len(self._starts) :]:
-            messages = entry.messages(urls)
-            self._starts.append(len(self._built))
-            self._sizes.append(size_of(messages))
-            self._size += self._sizes[-1]
-            self._built += messages
+        self._build()
         return list(self._built)
 
     def messages_without(self, ids: Collection[int], only_images: bool) -> list[Message]:
@@ -117,7 +112,8 @@ class PromptHistory:
         before = [part.shown for part in parts]
         try:
             for part in parts:
-                part.shown = "without_images" if only_images else "refused"
+                shown: Shown = "without_images" if only_images else "refused"
+                part.shown = max(part.shown, shown, key=SHOWN.index)
             return [m for entry in self.entries for m in entry.messages(self._urls)]
         finally:
             for part, shown in zip(parts, before, strict=True):
@@ -125,12 +121,12 @@ class PromptHistory:
 
     def size(self) -> int:
         """Characters of the history as it was built last, with all that came since."""
-        self.messages(self._urls)
+        self._build()
         return self._size
 
     def sizes(self) -> list[int]:
         """Characters of each entry."""
-        self.messages(self._urls)
+        self._build()
         return list(self._sizes)
 
     def owners(self) -> list[list[int]]:
@@ -155,6 +151,14 @@ class PromptHistory:
             changed = {n for n in was.keys() | now.keys() if was.get(n, n) != now.get(n, n)}
         for number in changed & self._image_turns.keys():
             self._build_anew_from(self._image_turns[number].index)
+
+    def _build(self) -> None:
+        for entry in self.entries[len(self._starts) :]:
+            messages = entry.messages(self._urls)
+            self._starts.append(len(self._built))
+            self._sizes.append(size_of(messages))
+            self._size += self._sizes[-1]
+            self._built += messages
 
     def _build_anew_from(self, index: int) -> None:
         if index >= len(self._starts):

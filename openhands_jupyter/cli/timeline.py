@@ -131,6 +131,8 @@ class Timeline:
         self._block("", event.content)
         for number, option in enumerate(event.options, 1):
             self._block(f"{number}. ", option)
+        if event.notice:
+            self._block("", event.notice, "yellow")
 
     @_show.register
     def _(self, event: AgentDelegateAction) -> None:

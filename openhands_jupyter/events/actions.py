@@ -43,11 +43,14 @@ class AgentMessageAction(Action, frozen=True, kw_only=True, tag=True):
         True for a question: the session then waits for the person.
     options
         Answers to choose from, if the agent offered some.
+    notice
+        What the person should know of the model that said it.
     """
 
     content: str
     wait_for_response: bool = False
     options: list[str] = []
+    notice: str = ""
 
 
 class AgentThinkAction(Action, frozen=True, kw_only=True, tag=True):

@@ -110,8 +110,31 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     cost: float | None = None
 
 
+class Unread(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call in the text of a reply that cannot be read.
+
+    Attributes
+    ----------
+    written
+        What the model wrote, from the call on.
+    problem
+        Why it cannot be read, for the model to mend.
+    """
+
+    written: str
+    problem: str
+
+
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole response of a model."""
+    """A whole response of a model.
+
+    Attributes
+    ----------
+    prompted
+        Whether its tool calls were read out of its text (`prompted`).
+    unread
+        What could not be read there; None where there is nothing such.
+    """
 
     id: str
     model: str
@@ -121,6 +144,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     tool_calls: list[ToolCall] = []
     finish_reason: str = ""
     usage: Usage = Usage()
+    prompted: bool = False
+    unread: Unread | None = None
 
 
 class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):

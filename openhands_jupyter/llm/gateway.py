@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from ..errors import ModelError
+from . import prompted
 from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool
 from .gateway_child import GatewayChild, failure
 
@@ -41,12 +42,18 @@ class ModelGateway:
     ----------
     idle_seconds
         Time without a call after which the process is ended.
+
+    Attributes
+    ----------
+    without_tools
+        Models, and their addresses, whose servers said that they can be given no tools.
     """
 
     def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
         self._idle_seconds = idle_seconds
         self._child: GatewayChild | None = None
         self._starting = asyncio.Lock()
+        self.without_tools: set[tuple[str, str | None]] = set()
         self._calls = 0
         self._known: dict[tuple[str, str | None], tuple[float, Capabilities]] = {}
         self._idle_timer: asyncio.TimerHandle | None = None
@@ -212,5 +219,34 @@ class GatewayModel:
         tools: Sequence[Tool],
         on_delta: Callable[[Delta], None],
     ) -> Response:
-        """Continue the conversation; see `LanguageModel.complete`."""
+        """Continue the conversation; see `LanguageModel.complete`.
+
+        A model that calls no tools is told of them in words, also one of which only its server
+        knows that.
+        """
+        if await self._calls_tools():
+            try:
+                return await self._complete(messages, tools, on_delta)
+            except ModelError as error:
+                asked = tools and self._config.tool_calls == "auto"
+                if not asked or not prompted.refuses_tools(error.message):
+                    raise
+            self._gateway.without_tools.add(self._place)
+        return await prompted.complete(self._complete, messages, tools, on_delta)
+
+    async def _calls_tools(self) -> bool:
+        if self._place in self._gateway.without_tools:
+            return False
+        return (await self.capabilities()).tool_calls is not False
+
+    @property
+    def _place(self) -> tuple[str, str | None]:
+        return self._config.model, self._config.base_url
+
+    async def _complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        on_delta: Callable[[Delta], None],
+    ) -> Response:
         return await self._gateway.complete(self._config, messages, tools, on_delta)

@@ -265,6 +265,8 @@ export interface ErrorContext {
  *     True for a question: the session then waits for the person.
  * options
  *     Answers to choose from, if the agent offered some.
+ * notice
+ *     What the person should know of the model that said it.
  */
 export interface AgentMessageAction {
   type: 'AgentMessageAction';
@@ -281,6 +283,7 @@ export interface AgentMessageAction {
   content: string;
   wait_for_response?: boolean;
   options?: string[];
+  notice?: string;
 }
 /**
  * The agent notes a thought (in ``thought``); nothing is executed.

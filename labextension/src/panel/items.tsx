@@ -252,10 +252,11 @@ function AgentMessage(props: {
 }): JSX.Element {
   const { item, answerable } = props;
   const { model, trans } = useServices();
-  const { content, options } = item.action;
+  const { content, notice, options } = item.action;
   return (
     <section className="jp-OpenHands-message" aria-label={trans.__('Agent')}>
       <Markdown text={content} />
+      {notice && <p className="jp-OpenHands-hint">{notice}</p>}
       {answerable && options && options.length > 0 && (
         <div className="jp-OpenHands-options">
           {options.map(option => (

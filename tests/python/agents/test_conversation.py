@@ -24,6 +24,7 @@ from openhands_jupyter.events import (
     ModelCall,
     QuarantineAction,
 )
+from openhands_jupyter.llm import prompted
 from openhands_jupyter.llm.base import Response
 
 CUT_OFF = ModelError("model_cut_off", "The answer broke off.")
@@ -374,3 +375,60 @@ async def test_an_answer_in_words_is_one_and_resets_the_tries():
     loop.say("and?")
     await loop.until_it_ends()
     assert isinstance(loop.events[-1], FinishAction)
+
+
+# Models that are told of tools in words
+
+
+class Told(StrictModel):
+    """A model whose calls are read out of its text."""
+
+    async def complete(self, messages, tools, on_delta):
+        async def ask(messages, no_tools, on_delta):
+            return self.reply(messages)
+
+        return await prompted.complete(ask, messages, tools, on_delta)
+
+
+BAD, GOOD = "Let me.\n<tool_call>ls</tool_call>", "<execute_bash>ls</execute_bash>"
+
+
+async def test_a_model_without_tool_calls_acts_through_its_text_and_is_told_what_is_wrong():
+    prompts = []
+    replies = once(say(BAD), say(GOOD), say(BAD), say(BAD), say(GOOD), say("It is done."))
+
+    def reply(messages):
+        prompts.append(messages)
+        return replies(messages)
+
+    loop = Loop(Told(reply))
+    loop.say("go")
+    actions = [await loop.step() for _ in range(6)]
+    assert [type(action) for action in actions] == [
+        InvalidToolCallAction,
+        CmdRunAction,
+        InvalidToolCallAction,
+        InvalidToolCallAction,
+        CmdRunAction,
+        AgentMessageAction,
+    ]
+    assert actions[0].thought == "Let me."
+    assert actions[-1].notice == ""
+    assert "<tool_call>ls</tool_call>" in prompts[1][-2].content
+    assert "cannot be read" in prompts[1][-1].content
+    assert [message.role for message in prompts[-1]] == ["system"] + 5 * ["user", "assistant"] + [
+        "user"
+    ]
+
+
+async def test_after_three_tries_it_only_talks_and_the_person_is_told_why():
+    loop = Loop(Told(once(say(BAD), say(BAD), say(BAD), say(BAD), say(GOOD), say(BAD))))
+    loop.say("go")
+    actions = [await loop.step() for _ in range(3)]
+    assert (actions[2].content, actions[2].wait_for_response) == ("Let me.", True)
+    assert "does not manage to call tools" in actions[2].notice
+    loop.say("again")
+    assert isinstance(await loop.step(), AgentMessageAction), "no more tries"
+    loop.say("and now")
+    assert isinstance(await loop.step(), CmdRunAction), "but it may still find out how"
+    assert isinstance(await loop.step(), InvalidToolCallAction)

@@ -281,6 +281,43 @@ async def test_a_diagnosis_names_what_is_waited_for(manager, model_server):
         session.command("stop")
 
 
+async def test_a_model_whose_server_takes_no_tools_acts_through_its_text(manager, model_server):
+    script = (
+        "I look.\n"
+        '<tool_call name="execute_bash">\n<argument name="command">\necho hello\n</argument>\n'
+        "</tool_call>\nIt says nothing."
+    )
+    model_server.play(
+        status(400, "scripted does not support tools"),
+        text(script).paced(0.03),
+        text("It says hello."),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        seen = []
+
+        async def watch() -> None:
+            async for items in session.stream.live.subscribe():
+                seen.extend(item for item in items if item.kind == "text")
+
+        watching = asyncio.create_task(watch())
+        message = session.send_message("What does it say?")
+        await until(session, "awaiting_user_input", after=message)
+        watching.cancel()
+        (action,) = events(session, CmdRunAction)
+        assert (action.command, action.thought) == ("echo hello", "I look.")
+        assert events(session, AgentMessageAction)[-1].content == "It says hello."
+        shown = "".join(item.text for item in seen)
+        assert shown.startswith("I look.")
+        assert "tool_call" not in shown
+        assert "nothing" not in shown
+    refused, *told = (request.body for request in model_server.requests)
+    assert refused["tools"]
+    assert not any("tools" in body for body in told)
+    assert [m["role"] for m in told[-1]["messages"]] == ["system", "user", "assistant", "user"]
+    assert "hello" in told[-1]["messages"][-1]["content"]
+
+
 async def test_a_server_that_repeats_its_response_ids_does_not_confuse(manager, model_server):
     model_server.play(
         call("execute_bash", command="echo one").but(id="same"),
