@@ -132,7 +132,7 @@ RAN = CellResult(
                 "> {",
                 '>   "q": "\\u{202e}1"',
                 "> }",
-                "Server: x",
+                "Server: npx db",
             ],
         ),
         (
