@@ -23,9 +23,14 @@ from ..events import (
 from .base import Agent
 from .condensers import make_condenser
 from .conversation import Conversation
+from .kernel_tools import CopyIn, RunCode
+from .run_tools import RunCells
 from .tool_arguments import ToolArguments
 from .toolbox import Toolbox
-from .tools import TOOLS
+from .tools import TOOLS, EditFile, WriteFile
+
+REFUSED_IN_ASK = frozenset(tool.name for tool in (RunCode, CopyIn, WriteFile, EditFile, RunCells))
+"""What the gate refuses in Ask mode whatever the arguments are, so that no model tries it."""
 
 
 class CodeActAgent(Agent):
@@ -69,6 +74,7 @@ class CodeActAgent(Agent):
         return text, self.toolbox.names()
 
     async def step(self, state: State) -> Action:
+        self.toolbox.hidden = REFUSED_IN_ASK if state.mode == "ask" else frozenset()
         if self._overtaken(state):
             self._planned.clear()
         if not self._planned:

@@ -41,6 +41,11 @@ class Toolbox:
         Those that it always has.
     sources
         Where it has more from. A tool whose name is taken already is left out.
+
+    Attributes
+    ----------
+    hidden
+        Names of tools that a model is not told of now. A call of one is understood all the same.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class Toolbox:
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._sources = sources
+        self.hidden: frozenset[str] = frozenset()
 
     def descriptions(self) -> list[Tool]:
         """The tools that there are now, as a model is told of them."""
@@ -55,7 +61,7 @@ class Toolbox:
         for source in self._sources:
             for tool in source.descriptions():
                 found.setdefault(tool.name, tool)
-        return list(found.values())
+        return [tool for tool in found.values() if tool.name not in self.hidden]
 
     def names(self) -> list[str]:
         """The names of the tools that there are now."""

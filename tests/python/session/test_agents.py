@@ -89,6 +89,19 @@ async def test_another_agent_goes_on_with_what_happened(manager, model_server, w
     assert tools_of(model_server.requests[-1]) == set(names)
 
 
+async def test_in_ask_mode_a_model_is_not_told_of_what_is_refused(manager, model_server):
+    model_server.play(call("write_file", path="a", content="b"), call("finish", message="No."))
+    async with manager() as sessions:
+        session = await sessions.create(mode="ask")
+        session.send_message("Write")
+        await until(session, "finished")
+        (refused,) = events(session, ErrorObservation)
+        assert refused.code == "refused"
+    offered = tools_of(model_server.requests[0])
+    assert {"read_file", "execute_bash", "nb_edit", "inspect"} <= offered
+    assert offered & {"write_file", "edit_file", "run_code", "run_cells", "copy_in"} == set()
+
+
 async def test_an_agent_that_is_gone_is_told_and_another_can_be_chosen(manager, model_server):
     model_server.play(call("finish", message="Here."))
     async with manager() as sessions:
