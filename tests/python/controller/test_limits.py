@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from openhands_jupyter.controller.limits import uses_of
-from openhands_jupyter.errors import ModelError
 from openhands_jupyter.events import (
     Action,
     AgentStateChangedObservation,
@@ -120,7 +121,12 @@ async def test_the_work_of_a_server_that_was_killed_counts_until_its_last_event(
 
 
 async def test_a_wait_for_the_provider_that_a_restart_ends(bench):
-    busy = ModelError("model_rate_limited", "Too many requests.", "Wait.", retry_after=60)
+    async def busy(state: State) -> Action:
+        waits = AgentStateChangedObservation(state="rate_limited", code="model_rate_limited")
+        b.stream.append(waits)
+        await asyncio.sleep(60)
+        return THINK
+
     async with bench(busy) as b:
         b.say("go")
         await b.until("rate_limited")
