@@ -21,12 +21,16 @@ GRACE_AFTER_STOP = 0.6
 GRACE_AFTER_TIMEOUT = 2.0
 GRACE_AFTER_REPLY = 2.0
 """Seconds after the end of a cell in which its last outputs have to arrive."""
+ASKING_LIMIT = 2.0
+"""Seconds that a kernel has to tell what it is asked after a cell that failed."""
 
 
 class CellClient(Protocol):
     """What a cell needs of a client of its kernel; jupyter_client's is one."""
 
-    def execute(self, code: str, *, allow_stdin: bool) -> str:
+    def execute(
+        self, code: str, *, allow_stdin: bool, user_expressions: dict[str, Any] | None = None
+    ) -> str:
         """Ask for code to be executed; the request's id."""
 
     async def get_iopub_msg(self) -> dict[str, Any]:
@@ -68,6 +72,9 @@ class CellKernel(ABC):
         What the person did that ended it, as a phrase; empty if they did nothing.
     at_rest
         Set while no cell of the agent runs.
+    told
+        What the kernel was asked after its last cell; empty before the first, None where it did
+        not tell.
     """
 
     output_lost: ClassVar[str]
@@ -76,6 +83,7 @@ class CellKernel(ABC):
         self.ended_by_person = ""
         self.at_rest = asyncio.Event()
         self.at_rest.set()
+        self.told: str | None = ""
         self._cell: Cell | None = None
 
     @property
@@ -147,6 +155,7 @@ class CellKernel(ABC):
         limit: float,
         on_text: Callable[[str], None],
         stopping: asyncio.Event,
+        asking: str = "",
     ) -> IPythonOutputObservation:
         """Run one cell.
 
@@ -160,6 +169,9 @@ class CellKernel(ABC):
             Called with printed text as it comes.
         stopping
             Set by somebody else to stop it.
+        asking
+            An expression to be evaluated when it has ended, without a trace, for `told`; its value
+            is a text without quotes or backslashes. Empty for none.
 
         Returns
         -------
@@ -167,7 +179,7 @@ class CellKernel(ABC):
             Its outputs; partial ones if it did not end by itself. A kernel that did not react to
             the interrupt has been killed, see `alive`.
         """
-        cell = self._cell = Cell(self._cell_client, code, on_text)
+        cell = self._cell = Cell(self._cell_client, code, on_text, asking)
         interrupted: Interruption = ""
         self.at_rest.clear()
         try:
@@ -187,32 +199,18 @@ class CellKernel(ABC):
             interrupted = interrupted or "output_limit"
             cell.outputs.say(f"\n[{self.output_lost}]\n")
             await self._recover()
+        if asking:
+            self.told = await self._asked(cell, asking, stopping)
         return cell.observation(interrupted)
 
-    async def ask(self, expression: str, within: float) -> str | None:
-        """What an expression gives, without a trace; to be asked between two cells.
-
-        Parameters
-        ----------
-        expression
-            Its value is a text without quotes or backslashes.
-        within
-            Seconds for the answer.
-
-        Returns
-        -------
-        str or None
-            The text; None where there is none.
-        """
-        answer = asyncio.ensure_future(self._answer(expression))
+    async def _asked(self, cell: Cell, asking: str, stopping: asyncio.Event) -> str | None:
+        """What the kernel tells after a cell: with its reply, unless the cell failed."""
+        if cell.told is not None or stopping.is_set() or self._ended.done():
+            return cell.told
+        answer = asyncio.ensure_future(self._answer(asking))
         try:
-            if await self._until(answer, within=within) is not answer:
-                return None
-            # The `repr` of a text.
-            told = answer.result()["user_expressions"]["told"]["data"]["text/plain"]
-            return str(told)[1:-1]
-        except (KeyError, TypeError):
-            return None
+            in_time = await self._until(answer, stopping, within=ASKING_LIMIT) is answer
+            return _told_in(answer.result()) if in_time else None
         finally:
             answer.cancel()
 
@@ -293,7 +291,9 @@ class Cell:
         Whether the cell ended but its last outputs never came.
     """
 
-    def __init__(self, client: CellClient, code: str, on_text: Callable[[str], None]) -> None:
+    def __init__(
+        self, client: CellClient, code: str, on_text: Callable[[str], None], asking: str = ""
+    ) -> None:
         self.ran_away = asyncio.Event()
         self.outputs = Outputs(on_text)
         self.input_requested: str | None = None
@@ -301,7 +301,8 @@ class Cell:
         self._client = client
         self._reply: dict[str, Any] = {}
         self._execution_count: int | None = None
-        self._id = client.execute(code, allow_stdin=True)
+        asked = {"told": asking} if asking else None
+        self._id = client.execute(code, allow_stdin=True, user_expressions=asked)
         self._tasks = [
             asyncio.ensure_future(task)
             for task in (self._watch_output(), self._watch_reply(), self._watch_input())
@@ -313,6 +314,11 @@ class Cell:
         for task in (self.done, *self._tasks):
             task.cancel()
         await asyncio.gather(self.done, *self._tasks, return_exceptions=True)
+
+    @property
+    def told(self) -> str | None:
+        """What the kernel was asked with it; None where it was not asked, or did not tell."""
+        return _told_in(self._reply)
 
     def observation(self, interrupted: Interruption) -> IPythonOutputObservation:
         """What came of it."""
@@ -360,6 +366,14 @@ class Cell:
             message = await get()
             if message["parent_header"].get("msg_id") == self._id:
                 return message
+
+
+def _told_in(reply: dict[str, Any]) -> str | None:
+    try:
+        # The `repr` of a text.
+        return str(reply["user_expressions"]["told"]["data"]["text/plain"])[1:-1]
+    except (KeyError, TypeError):
+        return None
 
 
 def _why(cause: Any, stopping: asyncio.Event, ran_away: asyncio.Event) -> Interruption:

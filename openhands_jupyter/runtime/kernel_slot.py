@@ -31,6 +31,8 @@ class KernelSlot:
     ----------
     host
         Where the kernel is shown to the person; None for nowhere.
+    asking
+        What the kernel is asked after each cell; see `CellKernel.run`.
 
     Attributes
     ----------
@@ -38,7 +40,8 @@ class KernelSlot:
         What to put before the next cell's output.
     """
 
-    def __init__(self, host: KernelHost | None = None) -> None:
+    def __init__(self, host: KernelHost | None = None, asking: str = "") -> None:
+        self._asking = asking
         self._starting: asyncio.Task[CellKernel] | None = None
         self._host = host
         self._restarting = False
@@ -123,17 +126,14 @@ class KernelSlot:
         except SandboxDied as error:
             interrupted = how_it_died(error, stopping.is_set())
             return IPythonOutputObservation(ok=False, interrupted=interrupted)
-        return self._with_news(await kernel.run(code, seconds, on_output, stopping))
+        answer = await kernel.run(code, seconds, on_output, stopping, self._asking)
+        return self._with_news(answer)
 
     @property
-    def runs(self) -> bool:
-        """Whether there is a kernel that can be asked."""
-        return self._running() is not None
-
-    async def ask(self, expression: str, within: float) -> str | None:
-        """What an expression gives in the kernel; see `CellKernel.ask`."""
+    def told(self) -> str | None:
+        """What the kernel told after its last cell; see `CellKernel.told`."""
         kernel = self._running()
-        return None if kernel is None else await kernel.ask(expression, within)
+        return kernel.told if kernel else ""
 
     async def clear_away(self) -> bool:
         """Remove a kernel that did not start or has ended; whether it had been running."""

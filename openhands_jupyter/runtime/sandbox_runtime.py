@@ -85,6 +85,10 @@ class SandboxRuntime(Runtime):
         The Python of the shell and the kernels; None for the server's.
     gateway
         Which remote server, and which of its kernels; None for the defaults.
+    kernel_host
+        Where the kernel is shown to the person; None for nowhere.
+    asking
+        What the kernel is asked after each cell, for `told`; see `CellKernel.run`.
 
     Attributes
     ----------
@@ -104,6 +108,7 @@ class SandboxRuntime(Runtime):
         environment: EnvironmentSettings | None = None,
         gateway: GatewaySettings | None = None,
         kernel_host: KernelHost | None = None,
+        asking: str = "",
     ) -> None:
         self.workspace = workspace
         self.network = network
@@ -119,7 +124,7 @@ class SandboxRuntime(Runtime):
         self._stopping_for_disk: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._kernel_host = kernel_host
-        self._kernel = KernelSlot(kernel_host)
+        self._kernel = KernelSlot(kernel_host, asking)
         self._running = _Running()
         self._running.ended.set()
         self._commands = Commands(timeout)
@@ -366,33 +371,9 @@ class SandboxRuntime(Runtime):
                 self._rest.begin()
 
     @property
-    def has_kernel(self) -> bool:
-        """Whether a kernel for the cells runs."""
-        return self._kernel.runs
-
-    async def ask(self, expression: str, within: float) -> str | None:
-        """What an expression gives in the kernel of the cells, without a trace.
-
-        To be asked while no action runs.
-
-        Parameters
-        ----------
-        expression
-            Its value is a text without quotes or backslashes.
-        within
-            Seconds for the answer.
-
-        Returns
-        -------
-        str or None
-            The text; None where no kernel runs, or it does not tell.
-        """
-        await self.wake()
-        try:
-            return await self._kernel.ask(expression, within)
-        finally:
-            if self._rest is not None:
-                self._rest.begin()
+    def told(self) -> str | None:
+        """What the kernel told after its last cell; empty before that, None if it did not tell."""
+        return self._kernel.told
 
     async def restart_kernel(self, what: str) -> None:
         """Restart the kernel of the cells, should one run.

@@ -214,7 +214,9 @@ class _Heard:
             return None
         return round((self._ended_at or time.monotonic()) - self._began_at, 3)
 
-    def execute(self, code: str, *, allow_stdin: bool) -> str:
+    def execute(
+        self, code: str, *, allow_stdin: bool, user_expressions: dict[str, Any] | None = None
+    ) -> str:
         """Have it run, unseen by whoever else uses the kernel."""
         # What waits behind it is not stopped by its errors.
         self._id = self._client.execute(

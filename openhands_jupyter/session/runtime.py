@@ -14,6 +14,7 @@ from ..runtime.kernel_host import KernelHost
 from .gateway import gateway_settings
 from .info import SessionInfo
 from .requirements import read_requirements
+from .sandbox_names import names_asked
 
 
 def make_runtime(
@@ -54,4 +55,5 @@ def make_runtime(
             secrets=lambda: config.secrets.given(state.secrets),
         ),
         kernel_host=kernel_host,
+        asking=names_asked(),
     )

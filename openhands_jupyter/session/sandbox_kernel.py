@@ -28,7 +28,7 @@ from ..notebooks.showing.environment import environment_text
 from ..notebooks.showing.variables import UNREADABLE, variables_text
 from ..runtime import SandboxRuntime
 from ..runtime.base import OutputCallback
-from .sandbox_names import changes_since, looks_in
+from .sandbox_names import changes
 
 WITHIN = 60.0
 """Seconds, of which a kernel may need most to start."""
@@ -94,20 +94,16 @@ class SandboxKernel:
         self, action: IPythonRunCellAction, on_output: OutputCallback
     ) -> Observation:
         """Run a cell, and tell what became of the kernel's names."""
-        try:
-            before = await looks_in(self._sandbox)
-        except asyncio.CancelledError:
-            return ErrorObservation(code="stopped", message="It was stopped, and has not begun.")
+        before = self._sandbox.told
         running = asyncio.ensure_future(self._sandbox.run_action(action, on_output))
         try:
             answer = await asyncio.shield(running)
         except asyncio.CancelledError:
             # The sandbox is interrupted too, and then gives what there is.
             return await running
-        if not isinstance(answer, IPythonOutputObservation) or answer.interrupted == "stopped":
+        if not isinstance(answer, IPythonOutputObservation):
             return answer
-        names = await changes_since(self._sandbox, before)
-        return msgspec.structs.replace(answer, names=names)
+        return msgspec.structs.replace(answer, names=changes(before, self._sandbox.told))
 
     async def _ask(self, action: Action, snippet: Snippet, asked: Mapping[str, Any]) -> Any:
         """What the kernel tells; an observation where it tells nothing."""

@@ -27,7 +27,7 @@ from ..notebooks.running.telling import cell_lines
 from ..notebooks.showing.effects import names_text
 from ..runtime import SandboxRuntime
 from ..runtime.base import OutputCallback
-from .sandbox_names import changes_since, looks_in
+from .sandbox_names import changes
 
 _STATES: dict[Interruption, RunState] = {
     "kernel_died": "kernel_dead",
@@ -62,7 +62,7 @@ async def run_in_sandbox(
     ]
     state: RunState = "done"
     problem = ""
-    before = await looks_in(sandbox)
+    before = sandbox.told
     for index, cell in enumerate(action.planned):
         began = time.monotonic()
         answer = await _run(sandbox, action, cell.source, on_output)
@@ -81,7 +81,7 @@ async def run_in_sandbox(
             state = "error"
             if action.stop_on_error:
                 break
-    names = None if state == "interrupted" else await changes_since(sandbox, before)
+    names = None if state == "interrupted" else changes(before, sandbox.told)
     return NotebookRunObservation(
         path=action.path,
         state=state,
