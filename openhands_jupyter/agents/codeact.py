@@ -16,6 +16,8 @@ from ..events import (
     LimitWarningObservation,
     NetworkAccessAction,
     NetworkRefusedObservation,
+    SkillObservation,
+    SkillsObservation,
     State,
     StuckObservation,
     UserRejectObservation,
@@ -25,6 +27,7 @@ from .condensers import make_condenser
 from .conversation import Conversation
 from .kernel_tools import CopyIn, RunCode
 from .run_tools import RunCells
+from .skills.telling import beginning
 from .tool_arguments import ToolArguments
 from .toolbox import Toolbox
 from .tools import TOOLS, EditFile, WriteFile
@@ -71,7 +74,7 @@ class CodeActAgent(Agent):
             isolation=state.isolation,
             delegated=bool(state.delegations),
         )
-        return text, self.toolbox.names()
+        return text + beginning(state.skills), self.toolbox.names()
 
     async def step(self, state: State) -> Action:
         self.toolbox.hidden = REFUSED_IN_ASK if state.mode == "ask" else frozenset()
@@ -95,7 +98,11 @@ def _is_of_agent(event: Event) -> bool:
     """Whether this is about what the agent did, and not about what its sandbox may reach."""
     return not isinstance(
         event,
-        LimitWarningObservation | NetworkAccessAction | NetworkRefusedObservation,
+        LimitWarningObservation
+        | NetworkAccessAction
+        | NetworkRefusedObservation
+        | SkillObservation
+        | SkillsObservation,
     )
 
 

@@ -23,6 +23,8 @@ from ..events import (
     QuarantineAction,
     ReplayObservation,
     RewindAction,
+    SkillObservation,
+    SkillsObservation,
     StuckObservation,
     TaskTrackingAction,
     UndoAction,
@@ -35,6 +37,7 @@ from .entries import UNANSWERED, Call, Condensed, Entry, Said, Shown, Turn, size
 from .images import PromptImage, Urls, images_of
 from .restored import note_of_replay, note_of_restore
 from .results import LIMIT, access_changed, refusal, result
+from .skills.telling import note_of_listing, note_of_skill
 from .tools import arguments_of
 from .warnings import note_of_limit, note_of_loop
 
@@ -192,6 +195,8 @@ class PromptHistory:
             self._add_note(event.id, note_of_limit(event))
         elif isinstance(event, StuckObservation):
             self._add_note(event.id, note_of_loop(event))
+        elif isinstance(event, SkillObservation | SkillsObservation):
+            self._add_skill(event)
         elif isinstance(event, Action) and event.source == "user":
             pass  # An earlier cell of the agent's own, run again.
         elif isinstance(event, Action):
@@ -228,6 +233,18 @@ class PromptHistory:
     def _add_note(self, id: int, text: str, by_person: bool = False) -> None:
         self._parts[id] = said = Said(id, text, by_person)
         self._append(said)
+
+    def _add_skill(self, event: SkillObservation | SkillsObservation) -> None:
+        """What stands at the beginning of the prompt is no part of the history."""
+        if event.at_start:
+            return
+        if isinstance(event, SkillsObservation):
+            if event.skills:
+                self._add_note(event.id, note_of_listing(event))
+        elif event.reason == "asked" and event.cause is not None:
+            self._add_answer(event, self._parts.get(event.cause))
+        else:
+            self._add_note(event.id, note_of_skill(event))
 
     def _append(self, entry: Entry) -> None:
         entry.index = len(self.entries)

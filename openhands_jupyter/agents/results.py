@@ -31,6 +31,7 @@ from ..events import (
     NotebookRunObservation,
     Output,
     PlanHandOverObservation,
+    SkillObservation,
     UserRejectObservation,
 )
 from ..events.blobs import cut
@@ -38,6 +39,7 @@ from ..events.shown import as_data, without_escapes
 from ..notebooks.showing.effects import files_text, names_text
 from ..notebooks.showing.screen import settled
 from .images import image_in
+from .skills.telling import text_of_skill
 
 LIMIT = 30_000
 """Characters of one result that a model is shown."""
@@ -124,6 +126,11 @@ def _(event: PlanHandOverObservation) -> str:
         f"The user approved the plan in {event.path}. From here on you are the agent "
         f"{event.agent}, with its tools: carry the plan out. It says:\n\n{event.plan}"
     )
+
+
+@result.register
+def _(event: SkillObservation) -> str:
+    return text_of_skill(event)
 
 
 @result.register

@@ -8,6 +8,7 @@ from functools import singledispatchmethod
 import msgspec
 
 from ..agents.results import access_changed, refusal, text_of
+from ..agents.skills.telling import skill_given
 from ..agents.warnings import seen_in_loop, used_of_limit
 from ..events import (
     Action,
@@ -79,12 +80,15 @@ from ..events import (
     RejectAction,
     ReplayObservation,
     SandboxReleasedObservation,
+    SkillObservation,
+    SkillsObservation,
     StopRunAction,
     StuckObservation,
     TaskTrackingAction,
     TouchedFiles,
     UserMessageAction,
     UserRejectObservation,
+    UseSkillAction,
 )
 from ..notebooks.showing.effects import files_text, names_text
 from .terminal import Terminal, inert
@@ -314,6 +318,22 @@ class Timeline:
     @_show.register
     def _(self, event: StopRunAction) -> None:
         self._head(event, f"Stops the run {event.run}")
+
+    @_show.register
+    def _(self, event: UseSkillAction) -> None:
+        self._head(event, f"Asks for the skill {event.skill} {event.file}".rstrip(), "dim")
+
+    @_show.register
+    def _(self, event: SkillsObservation) -> None:
+        if event.skills:
+            names = ", ".join(skill.name for skill in event.skills)
+            self._head(event, f"Skills: {names}", "dim")
+        for problem in event.problems:
+            self._block("", problem, "yellow")
+
+    @_show.register
+    def _(self, event: SkillObservation) -> None:
+        self._head(event, f"{skill_given(event)}.", "dim")
 
     @_show.register
     def _(self, event: InvalidToolCallAction) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ..agents import Cast
+from ..agents.skills import Skills
 from ..errors import OpenHandsError, SandboxUnavailable
 from ..events import (
     Action,
@@ -84,6 +85,8 @@ class AgentController:
         Keeps the files of the workspace; None where these are not to be undone.
     cells
         Takes back edits of notebooks; None where there are none.
+    skills
+        What its agents are given of instructions and skills; None for none.
 
     Attributes
     ----------
@@ -106,6 +109,7 @@ class AgentController:
         runtime: Runtime,
         checkpoints: Checkpointing | None = None,
         cells: TakingBack | None = None,
+        skills: Skills | None = None,
     ) -> None:
         self.stream = stream
         self.state = state
@@ -114,7 +118,7 @@ class AgentController:
         self._checkpoints = checkpoints
         self._log = Log(stream, state)
         self.guards = Guards(self._log)
-        self.asking = Asking(cast, self._log)
+        self.asking = Asking(cast, self._log, skills)
         self._delegating = Delegating(self._log)
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..agents import Agent, Cast
+from ..agents.skills import Skills
 from ..events import Action, ModelUsageObservation, SystemMessageAction
 from ..llm.base import Delta, Response
 from .log import Log
@@ -19,6 +20,8 @@ class Asking:
         The agents, of which one decides.
     log
         What it is asked about; model text is shown there as it comes.
+    skills
+        The instructions and skills that agents are given; None where there are none.
 
     Attributes
     ----------
@@ -28,9 +31,12 @@ class Asking:
         Whether the agent is being asked.
     """
 
-    def __init__(self, cast: Cast, log: Log) -> None:
+    def __init__(self, cast: Cast, log: Log, skills: Skills | None = None) -> None:
         self._cast = cast
         self._log = log
+        self._skills = skills
+        if skills is not None:
+            log.stream.add_listener(skills.apply)
         self.asked_at = -1
         self.asks = False
 
@@ -70,6 +76,7 @@ class Asking:
             When the agent makes an action that is the person's to make.
         """
         agent = await self._cast.acting(self._log.state)
+        await self._give_skills()
         self._introduce(agent)
         return await self._ask(agent)
 
@@ -85,6 +92,14 @@ class Asking:
         if action.usual_source == "user":
             raise TypeError(f"an agent may not make a {type(action).__name__}")
         return msgspec.structs.replace(action, source="agent", cause=cause, id=-1)
+
+    async def _give_skills(self) -> None:
+        """Put on the log which instructions and skills came up since the last step."""
+        if self._skills is None:
+            return
+        state = self._log.state
+        for told in await self._skills.news(state):
+            self._log.stream.append(msgspec.structs.replace(told, agent_path=state.agent_path))
 
     def _introduce(self, agent: Agent) -> None:
         """Put on the log what the agent was told at first, once."""

@@ -135,6 +135,14 @@ from .observations import (
     SandboxReleasedObservation,
     UserRejectObservation,
 )
+from .skills import (
+    SkillInfo,
+    SkillObservation,
+    SkillOrigin,
+    SkillReason,
+    SkillsObservation,
+    UseSkillAction,
+)
 from .state import State
 from .stream import EventStream
 from .turns import FileHistory, Turn
@@ -257,6 +265,11 @@ __all__ = [
     "SandboxReleasedObservation",
     "SelectionContext",
     "ShownImage",
+    "SkillInfo",
+    "SkillObservation",
+    "SkillOrigin",
+    "SkillReason",
+    "SkillsObservation",
     "State",
     "StopRunAction",
     "StuckObservation",
@@ -267,6 +280,7 @@ __all__ = [
     "TouchedFiles",
     "Turn",
     "UndoAction",
+    "UseSkillAction",
     "UserKernel",
     "UserMessageAction",
     "UserRejectObservation",

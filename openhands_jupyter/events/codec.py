@@ -18,6 +18,7 @@ from . import (
     notebook_runs,
     notebooks,
     observations,
+    skills,
     warnings,
 )
 from .event import Action, Blob, Event, Observation, OpaqueEvent
@@ -36,6 +37,7 @@ def _leaves(base: type[Event]) -> list[type[Event]]:
             notebook_runs,
             mcp,
             memory,
+            skills,
             warnings,
         )
         for kind in vars(module).values()

@@ -46,6 +46,7 @@ from .observations import (
     ReplayObservation,
     SandboxReleasedObservation,
 )
+from .skills_told import SkillsTold
 from .turns import FileHistory
 from .warnings import StuckObservation
 
@@ -113,6 +114,8 @@ class State:
         The command that was left running in the shell; None if none was.
     files
         The states of the workspace's files that were kept.
+    skills
+        The instructions and skills that agents were given.
     """
 
     last_id: int = -1
@@ -139,6 +142,7 @@ class State:
     last_response_id: str = ""
     has_system_message: bool = False
     files: FileHistory = field(default_factory=FileHistory)
+    skills: SkillsTold = field(default_factory=SkillsTold)
 
     @property
     def acting(self) -> str:
@@ -174,6 +178,7 @@ class State:
         self.last_id = event.id
         self.files.apply(event)
         self.limits.apply(event)
+        self.skills.apply(event)
         told = not isinstance(event, _NOT_FOR_THE_MODEL) and not self._answers_dry_run(event)
         if isinstance(event, Observation):
             self._apply_observation(event)

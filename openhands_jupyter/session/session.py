@@ -13,6 +13,7 @@ import msgspec
 
 from ..agents import Agent, Cast, registry
 from ..agents.delegate_tool import DelegateTool
+from ..agents.skills import Library, Skills, SkillTool
 from ..config import Config, Settings
 from ..controller import AgentController
 from ..controller.log import Log
@@ -167,6 +168,7 @@ class Session:
             RoutingRuntime(self._runtime, executors, self._runs),
             checkpoints,
             cells,
+            Skills(Library(workspace, config.home)),
         )
         stream.add_listener(self.network.on_event)
         stream.add_listener(self._on_event)
@@ -182,7 +184,7 @@ class Session:
             on_response=asking.on_response,
             blobs=self.stream.blobs,
             condenser=self._condenser,
-            tool_sources=(self._mcp, *delegating),
+            tool_sources=(self._mcp, SkillTool(lambda: self._state.skills), *delegating),
         )
 
     @property

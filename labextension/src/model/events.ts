@@ -45,7 +45,8 @@ export type Action =
   | DryRunAction
   | MCPAction
   | CondensationAction
-  | QuarantineAction;
+  | QuarantineAction
+  | UseSkillAction;
 export type Observation =
   | AgentDelegateObservation
   | PlanHandOverObservation
@@ -75,6 +76,8 @@ export type Observation =
   | KernelCopyObservation
   | NotebookRunObservation
   | MCPObservation
+  | SkillsObservation
+  | SkillObservation
   | LimitWarningObservation
   | StuckObservation;
 
@@ -1645,6 +1648,31 @@ export interface QuarantineAction {
   message?: string;
 }
 /**
+ * Ask for the text of a skill, or for another file of its folder.
+ *
+ * Attributes
+ * ----------
+ * skill
+ *     Its name.
+ * file
+ *     The file, from its folder on; empty for the text.
+ */
+export interface UseSkillAction {
+  type: 'UseSkillAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  skill: string;
+  file?: string;
+}
+/**
  * A delegate has ended its work.
  *
  * Attributes
@@ -2735,6 +2763,88 @@ export interface MCPObservation {
   outputs?: Output[];
   ok?: boolean;
   seconds?: number;
+}
+/**
+ * Which skills there are; told when there are others than were told before.
+ *
+ * Attributes
+ * ----------
+ * skills
+ *     Those that the agent can ask for.
+ * problems
+ *     What is wrong with files of instructions that are left out, a sentence each.
+ * at_start
+ *     Whether they stand at the beginning of the prompt, and not where they came.
+ */
+export interface SkillsObservation {
+  type: 'SkillsObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  skills?: SkillInfo[];
+  problems?: string[];
+  at_start?: boolean;
+}
+/**
+ * A skill whose text the agent gets when it asks for it.
+ *
+ * Attributes
+ * ----------
+ * name
+ *     What it is called by.
+ * description
+ *     When it is of use, in its own words.
+ * origin
+ *     Whose it is.
+ * path
+ *     Its file, below the workspace or the home folder.
+ */
+export interface SkillInfo {
+  name: string;
+  description?: string;
+  origin?: 'person' | 'workspace';
+  path?: string;
+}
+/**
+ * The agent was given the text of a skill, or of a file of instructions.
+ *
+ * Attributes
+ * ----------
+ * name, origin, path
+ *     As with `SkillInfo`.
+ * reason
+ *     Why: ``always`` counts everywhere, ``word`` and ``command`` are in the person's message
+ *     (the ``cause``), ``path`` is where the agent works, ``asked`` answers a `UseSkillAction`.
+ * trigger
+ *     The word, the command or the path.
+ * content
+ *     The text, shortened where it is too long.
+ * digest
+ *     Of the whole text; another one means that it was changed.
+ * at_start
+ *     Whether it stands at the beginning of the prompt, and not where it came.
+ */
+export interface SkillObservation {
+  type: 'SkillObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  name: string;
+  origin: 'person' | 'workspace';
+  path: string;
+  reason: 'always' | 'asked' | 'command' | 'path' | 'word';
+  trigger?: string;
+  content?: string;
+  digest?: string;
+  at_start?: boolean;
 }
 /**
  * Most of what the session may take is used; told once for each limit that is set.

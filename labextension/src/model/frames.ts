@@ -197,7 +197,10 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   SandboxReleasedObservation: true,
   NetworkRefusedObservation: true,
   LimitWarningObservation: true,
-  StuckObservation: true
+  StuckObservation: true,
+  SkillObservation: true,
+  SkillsObservation: true,
+  UseSkillAction: true
 };
 
 const LIVE_KINDS: readonly string[] = [

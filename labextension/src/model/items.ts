@@ -56,6 +56,8 @@ import type {
   QuarantineAction,
   RewindAction,
   StopRunAction,
+  SkillObservation,
+  SkillsObservation,
   StuckObservation,
   Task,
   UndoAction,
@@ -314,6 +316,22 @@ export interface IStuckItem extends IItemBase {
   stuck: StuckObservation;
 }
 
+/**
+ * The agent was given the text of a skill, or of a file of instructions.
+ */
+export interface ISkillItem extends IItemBase {
+  kind: 'skill';
+  skill: SkillObservation;
+}
+
+/**
+ * Which skills the agent was told of.
+ */
+export interface ISkillsItem extends IItemBase {
+  kind: 'skills';
+  skills: SkillsObservation;
+}
+
 export interface INoticeItem extends IItemBase {
   kind: 'notice';
   message: string;
@@ -352,5 +370,7 @@ export type TimelineItem =
   | IQuarantineItem
   | ILimitItem
   | IStuckItem
+  | ISkillItem
+  | ISkillsItem
   | INoticeItem
   | IUnknownItem;

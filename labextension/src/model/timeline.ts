@@ -395,6 +395,10 @@ export class Timeline {
         return { ...base, kind: 'limit', warning: event };
       case 'StuckObservation':
         return { ...base, kind: 'stuck', stuck: event };
+      case 'SkillObservation':
+        return { ...base, kind: 'skill', skill: event };
+      case 'SkillsObservation':
+        return { ...base, kind: 'skills', skills: event };
       case 'ModelNoticeObservation':
         return {
           ...base,
@@ -425,6 +429,7 @@ export class Timeline {
         return null;
       case 'AgentThinkAction':
       case 'SystemMessageAction':
+      case 'UseSkillAction':
       case 'ChangeAgentStateAction':
       case 'ModelUsageObservation':
         return null;

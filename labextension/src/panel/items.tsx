@@ -43,6 +43,7 @@ import { Tasks } from './plan';
 import { ActionContent, Problem } from './result';
 import { ItemMenu, Restore, TurnEnd } from './restores';
 import { useServices } from './services';
+import { FoundSkills, GivenSkill } from './skills';
 
 interface IItemProps {
   session: string;
@@ -199,6 +200,10 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       return <Condensation event={item.condensation} />;
     case 'quarantine':
       return <Quarantine event={item.quarantine} />;
+    case 'skill':
+      return <GivenSkill event={item.skill} />;
+    case 'skills':
+      return <FoundSkills event={item.skills} />;
     case 'unknown':
       return (
         <Fold

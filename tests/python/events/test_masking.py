@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+import msgspec
 import pytest
 from msgspec import inspect
 
@@ -122,7 +123,9 @@ async def test_no_field_of_any_type_shows_a_secret(
     assert stream.read() == seen
     everything = written(folder)
     assert CANARY.encode() not in everything
-    assert MASK.encode() in everything
+    # Some types have no text but the session's id, which the stream gives them.
+    has_text = CANARY in str(msgspec.structs.replace(event, session=""))
+    assert (MASK.encode() in everything) == has_text
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
