@@ -73,6 +73,7 @@ class CodeActAgent(Agent):
             workspace=self.workspace,
             isolation=state.isolation,
             delegated=bool(state.delegations),
+            only_reads=state.mode == "ask",
         )
         return text + beginning(state.skills), self.toolbox.names()
 

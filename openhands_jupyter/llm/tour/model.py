@@ -100,7 +100,10 @@ def fit(reply: Reply, tools: set[str]) -> Reply:
     said = [reply.text, *filter(None, map(_in_words, missing))]
     needed = [f"`{call.name}`" for call in missing if not _in_words(call)]
     if needed:
-        said.append(f"I cannot do this here: this agent has no tool {' or '.join(needed)}.")
+        said.append(
+            f"I cannot do this here: I have no tool {' or '.join(needed)}. Switch to Agent mode, "
+            "or to another agent, to have it done."
+        )
     return Reply("\n\n".join(filter(None, said)))
 
 
