@@ -39,7 +39,9 @@ export function applyChange(
   if (mismatch) {
     return mismatch;
   }
-  const performance = new Performance(notebook, distrust);
+  const performance = new Performance(notebook);
+  // Not in the middle: JupyterLab then makes all outputs of a cell anew.
+  change.steps.filter(bringsOutputs).forEach(step => distrust(step.id));
   const undoable = change.undoable ?? true;
   if (undoable) {
     // Otherwise what the person typed a moment ago would be undone together with it.
@@ -85,10 +87,7 @@ export function textsOf(notebook: YNotebook): ICellText[] {
  * was before.
  */
 class Performance {
-  constructor(
-    private readonly _notebook: YNotebook,
-    private readonly _distrust: (id: string) => void
-  ) {
+  constructor(private readonly _notebook: YNotebook) {
     this._cells = [..._notebook.cells];
   }
 
@@ -145,8 +144,7 @@ class Performance {
 
   private _setOutputs(cell: YCodeCell, step: ISetCell): void {
     if (step.outputs) {
-      if (step.outputs.length > 0) {
-        this._distrust(step.id);
+      if (bringsOutputs(step)) {
         cell.deleteMetadata(TRUSTED);
       }
       // Behind those that go: JupyterLab would take text in front of them for more of theirs.
@@ -179,6 +177,10 @@ class Performance {
   }
 
   private readonly _cells: Cell[];
+}
+
+function bringsOutputs(step: Step): step is ISetCell {
+  return step.type === 'set' && (step.outputs?.length ?? 0) > 0;
 }
 
 /**
