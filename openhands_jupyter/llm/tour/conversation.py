@@ -15,8 +15,12 @@ Outcome = Literal["done", "rejected", "refused", "failed", "interrupted"]
 _REJECTED = re.compile(r"The user rejected this action(?:: (?P<reason>.*)|\.)?", re.DOTALL)
 _REFUSED = re.compile(r"Not executed: (?P<reason>.*)", re.DOTALL)
 _FAILED = re.compile(r"(?:Error \([\w.-]*\)|No result): (?P<reason>.*)", re.DOTALL)
-_STATUS = re.compile(
-    r"\[(?:exit code: (?P<exit>-?\d+)\b.*|interrupted: (?P<interrupted>\w+).*|(?P<cell>ok|error))\]"
+_ENDED = re.compile(
+    # What was printed holds no such end itself; names and files that changed are told behind it.
+    r"(?:<output>\n(?P<text>.*?)</output>\n)?"
+    r"\[(?:exit code: (?P<exit>-?\d+)\b|interrupted: (?P<interrupted>\w+)|(?P<cell>ok|error)\b)"
+    r"[^\n]*\](?:\n.*)?",
+    re.DOTALL,
 )
 _FRAME = re.compile(r"^</?output>\n?", re.MULTILINE)
 
@@ -30,7 +34,7 @@ class Result:
     outcome
         ``done`` when it was carried out, however it ended; else why it was not.
     text
-        The output, without the frame and the status line.
+        The output, without the frame and what is told behind it.
     reason
         The person's, the mode's or the environment's words when it was not carried out.
     exit_code
@@ -55,21 +59,20 @@ class Result:
             return cls("refused", reason=match["reason"].strip())
         if match := _FAILED.fullmatch(text):
             return cls("failed", reason=match["reason"].strip())
-        return cls._parse_output(text)
+        if match := _ENDED.fullmatch(content.strip()):
+            return cls._ended(match)
+        return cls("done", text=text)
 
     @classmethod
-    def _parse_output(cls, text: str) -> Result:
-        output, _, last = text.rpartition("\n")
-        status = _STATUS.fullmatch(last.strip())
-        if status is None:
-            return cls("done", text=text)
-        if status["interrupted"]:
-            return cls("interrupted", text=output.strip(), reason=status["interrupted"])
+    def _ended(cls, match: re.Match[str]) -> Result:
+        text = (match["text"] or "").strip()
+        if match["interrupted"]:
+            return cls("interrupted", text=text, reason=match["interrupted"])
         return cls(
             "done",
-            text=output.strip(),
-            exit_code=int(status["exit"]) if status["exit"] else None,
-            raised=status["cell"] == "error",
+            text=text,
+            exit_code=int(match["exit"]) if match["exit"] else None,
+            raised=match["cell"] == "error",
         )
 
 
