@@ -13,6 +13,7 @@ from ..events import (
     Action,
     ErrorObservation,
     Event,
+    HookObservation,
     LimitWarningObservation,
     NetworkAccessAction,
     NetworkRefusedObservation,
@@ -99,7 +100,8 @@ def _is_of_agent(event: Event) -> bool:
     """Whether this is about what the agent did, and not about what its sandbox may reach."""
     return not isinstance(
         event,
-        LimitWarningObservation
+        HookObservation
+        | LimitWarningObservation
         | NetworkAccessAction
         | NetworkRefusedObservation
         | SkillObservation

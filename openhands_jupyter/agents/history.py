@@ -16,6 +16,7 @@ from ..events import (
     Event,
     FilesRestoredObservation,
     FinishAction,
+    HookObservation,
     InvalidToolCallAction,
     LimitWarningObservation,
     NetworkAccessAction,
@@ -39,7 +40,7 @@ from .restored import note_of_replay, note_of_restore
 from .results import LIMIT, access_changed, refusal, result
 from .skills.telling import note_of_listing, note_of_skill
 from .tools import arguments_of
-from .warnings import note_of_limit, note_of_loop
+from .warnings import KEPT_BACK, note_of_hook, note_of_limit, note_of_loop
 
 __all__ = ["UNANSWERED", "PromptHistory"]
 
@@ -195,6 +196,8 @@ class PromptHistory:
             self._add_note(event.id, note_of_limit(event))
         elif isinstance(event, StuckObservation):
             self._add_note(event.id, note_of_loop(event))
+        elif isinstance(event, HookObservation):
+            self._add_hook(event)
         elif isinstance(event, SkillObservation | SkillsObservation):
             self._add_skill(event)
         elif isinstance(event, Action) and event.source == "user":
@@ -224,6 +227,7 @@ class PromptHistory:
         """A message answers the agent's question, if it asked one with a tool call."""
         said = cut(with_context(event.content, event.context), MESSAGE_LIMIT)
         if self._question:
+            self._parts.setdefault(event.id, self._question)
             self._question.result = said
             self._build_anew_from(self._question.turn.index)
             self._question = None
@@ -233,6 +237,22 @@ class PromptHistory:
     def _add_note(self, id: int, text: str, by_person: bool = False) -> None:
         self._parts[id] = said = Said(id, text, by_person)
         self._append(said)
+
+    def _add_hook(self, event: HookObservation) -> None:
+        if event.event == "UserPromptSubmit" and event.outcome == "blocked":
+            self._keep_back(event.cause)
+        elif event.outcome == "told" or (event.event == "Stop" and event.outcome == "blocked"):
+            self._add_note(event.id, note_of_hook(event))
+
+    def _keep_back(self, message: int | None) -> None:
+        """Tell no more of a message of the person than that there was one."""
+        match self._parts.get(message) if message is not None else None:
+            case Said() as said:
+                said.text = KEPT_BACK
+                self._build_anew_from(said.index)
+            case Call() as call:
+                call.result = KEPT_BACK
+                self._build_anew_from(call.turn.index)
 
     def _add_skill(self, event: SkillObservation | SkillsObservation) -> None:
         """What stands at the beginning of the prompt is no part of the history."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ..events import LimitKind, LimitWarningObservation, LoopPattern, StuckObservation
+from ..events import (
+    HookObservation,
+    LimitKind,
+    LimitWarningObservation,
+    LoopPattern,
+    StuckObservation,
+)
 
 _UNITS: dict[LimitKind, str] = {
     "steps": "{used:.0f} of its {allowed:.0f} steps",
@@ -30,6 +36,16 @@ def note_of_limit(event: LimitWarningObservation) -> str:
 def used_of_limit(event: LimitWarningObservation) -> str:
     """What is used of a limit, as a part of a sentence."""
     return _UNITS[event.limit].format(used=event.used, allowed=event.allowed)
+
+
+KEPT_BACK = "[A message of the user, which a hook of theirs keeps from you.]"
+
+
+def note_of_hook(event: HookObservation) -> str:
+    """What a hook of the person's has to say."""
+    about = f" after {event.tool}" if event.tool else ""
+    before = "You are not done yet. " if event.event == "Stop" else ""
+    return f"[{before}A program of the user's own says{about}:]\n{event.content}"
 
 
 def note_of_loop(event: StuckObservation) -> str:

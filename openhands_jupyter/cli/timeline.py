@@ -39,6 +39,7 @@ from ..events import (
     FileWriteAction,
     FileWriteObservation,
     FinishAction,
+    HookObservation,
     InvalidToolCallAction,
     IPythonOutputObservation,
     IPythonRunCellAction,
@@ -318,6 +319,13 @@ class Timeline:
     @_show.register
     def _(self, event: StopRunAction) -> None:
         self._head(event, f"Stops the run {event.run}")
+
+    @_show.register
+    def _(self, event: HookObservation) -> None:
+        tool = f" of {event.tool}" if event.tool else ""
+        told = f"Hook {event.command} for {event.event}{tool}: {event.outcome}"
+        self._head(event, told, "dim" if event.outcome == "told" else "yellow")
+        self._block("", event.content, "dim")
 
     @_show.register
     def _(self, event: UseSkillAction) -> None:

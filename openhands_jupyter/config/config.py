@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from ..errors import Conflict
+from ..hooks import HookConfig
 from ..llm.base import ModelConfig
 from ..mcp.config import McpConfig
-from . import mcp
+from . import hooks, mcp
 from .home import Home
 from .layers import Layer, Origin, from_environment, from_file, from_mapping
 from .providers import GENERIC_KEY, PROVIDERS, provider_of
@@ -162,6 +163,16 @@ class Config:
     def mcp(self) -> McpConfig:
         """The MCP servers as they are written down now; takes time."""
         return mcp.read_mcp(self.home, self.root, self._mcp, mcp.SETTING in self.locked)
+
+    def hooks(self, workspace: Path) -> HookConfig:
+        """The person's hooks as they are written down now; takes time.
+
+        Parameters
+        ----------
+        workspace
+            The folder that a session works in, whose own hooks are told of and not run.
+        """
+        return hooks.read_hook_config(self.home, workspace)
 
     def model_config(self, name: str) -> ModelConfig:
         """How to reach a model.

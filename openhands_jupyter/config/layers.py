@@ -11,7 +11,7 @@ import tomlkit
 from tomlkit.exceptions import ParseError
 
 from ..beneath import read_beneath
-from . import mcp
+from . import hooks, mcp
 from .settings import (
     ADMINISTRATOR_SETTINGS,
     API_KEY,
@@ -142,8 +142,8 @@ def from_file(path: Path, *, workspace: Path | None = None) -> Layer:
         layer.warnings.append(f"{path} is left out: it cannot be read ({error}).")
         return layer
     for section, content in document.items():
-        if section == mcp.SECTION:
-            # It holds servers and no settings, and is read when they are needed.
+        if section in (mcp.SECTION, hooks.SECTION):
+            # They hold servers and hooks and no settings, and are read when these are needed.
             continue
         if not isinstance(content, dict):
             layer.warnings.append(f"{path}: {section} is left out: it must stand in a section.")

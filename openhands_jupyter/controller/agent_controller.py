@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import msgspec
@@ -31,6 +31,7 @@ from ..events import (
     UserMessageAction,
     UserRejectObservation,
 )
+from ..hooks import HookConfig
 from ..notebooks.undo.taking_back import TakingBack
 from ..runtime.base import Runtime
 from ..security import Gate, Verdict
@@ -41,6 +42,7 @@ from .dry_runs import DryRuns
 from .execution import NOT_BEGUN, Execution
 from .going_back import GoingBack
 from .guards import Guards
+from .hooking import Hooking, stricter
 from .log import Log
 from .sandbox_life import SandboxLife
 
@@ -87,6 +89,8 @@ class AgentController:
         Takes back edits of notebooks; None where there are none.
     skills
         What its agents are given of instructions and skills; None for none.
+    hooks
+        Gives the person's hooks as they are written down now.
 
     Attributes
     ----------
@@ -110,6 +114,7 @@ class AgentController:
         checkpoints: Checkpointing | None = None,
         cells: TakingBack | None = None,
         skills: Skills | None = None,
+        hooks: Callable[[], HookConfig] = HookConfig,
     ) -> None:
         self.stream = stream
         self.state = state
@@ -120,6 +125,7 @@ class AgentController:
         self.guards = Guards(self._log)
         self.asking = Asking(cast, self._log, skills)
         self._delegating = Delegating(self._log)
+        self._hooking = Hooking(self._log, hooks)
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
         self._going_back = GoingBack(self._log, checkpoints, cells, self.sandbox, self._execution)
@@ -189,6 +195,7 @@ class AgentController:
         try:
             await self._halt(reason, closing=True)
             await self._end_checkpoints()
+            await self._hooking.end(reason)
         finally:
             await self.sandbox.close()
 
@@ -365,6 +372,9 @@ class AgentController:
         try:
             self._log.set_state("running")
             self._served = self.state.last_id
+            await self._hooking.begin_turn()
+            if await self._messages_blocked():
+                return
             if not self._decided():
                 # What was approved is for the sandbox that it was asked in.
                 await self.sandbox.release_outdated()
@@ -388,6 +398,22 @@ class AgentController:
                 )
             )
 
+    async def _messages_blocked(self) -> bool:
+        """Whether a hook blocks what the person wrote; the turn is over then."""
+        reason = await self._hooking.take_messages()
+        if not reason:
+            return False
+        action, self._pending = self._pending, None
+        if action is not None:
+            self._log.answer(action, UserRejectObservation())
+        self._log.set_state(
+            "awaiting_user_input",
+            f"A hook of yours blocked the message: {reason}",
+            code="hook_blocked",
+            hint="The agent has not seen it. Write another one.",
+        )
+        return True
+
     def _is_to_rest(self) -> bool:
         return self._turn is not None and self._turn.to_rest
 
@@ -408,7 +434,7 @@ class AgentController:
             reason = decision.reason if decision else ""
             self._log.answer(action, UserRejectObservation(reason=reason))
         else:
-            await self._execution.run(action)
+            await self._execute(action)
 
     def _newest_message_text(self) -> str:
         message = next(e for e in reversed(self.state.history) if isinstance(e, UserMessageAction))
@@ -416,7 +442,7 @@ class AgentController:
 
     async def _step(self) -> bool:
         """Let the agent act once; False when the turn is over."""
-        if self.guards.pause():
+        if self.guards.pause() or await self._messages_blocked():
             return False
         action = await self._delegating.ask(self.asking.next_action)
         if action is None:
@@ -425,6 +451,8 @@ class AgentController:
             return await self._take_runnable(action)
         action = self._log.append(action)
         if self.state.queued or self._delegating.settle(action):
+            return True
+        if isinstance(action, FinishAction) and await self._hooking.goes_on():
             return True
         return self._goes_on_after(action)
 
@@ -453,11 +481,16 @@ class AgentController:
         if isinstance(prepared, Observation):
             self._log.answer(self._log.append(action), prepared)
             return True
-        verdict = await self._judge(prepared, isolation)
+        verdict, code = await self._judge(prepared, isolation), "refused"
+        if verdict.outcome != "refuse":
+            decision = await self._hooking.before(
+                msgspec.structs.replace(prepared, risk=verdict.risk)
+            )
+            verdict, code = stricter(verdict, decision), "hook_blocked"
         action = self._log.append(msgspec.structs.replace(prepared, risk=verdict.risk))
         match verdict.outcome:
             case "refuse":
-                self._log.answer(action, ErrorObservation(code="refused", message=verdict.reason))
+                self._log.answer(action, ErrorObservation(code=code, message=verdict.reason))
             case "ask":
                 self._pending = action
                 self._log.set_state(
@@ -467,8 +500,11 @@ class AgentController:
                 )
                 return False
             case "run":
-                await self._execution.run(action)
+                await self._execute(action)
         return True
+
+    async def _execute(self, action: Action) -> None:
+        await self._hooking.after(action, await self._execution.run(action))
 
     async def _judge(self, action: Action, isolation: IsolationObservation) -> Verdict:
         if isolation.workspace:

@@ -19,6 +19,7 @@ from ..events import (
     ConfirmationAction,
     ErrorObservation,
     Event,
+    HookObservation,
     InvalidToolCallAction,
     LoopPattern,
     ModelUsageObservation,
@@ -48,6 +49,7 @@ SHORTER = 0.9
 _NO_ANSWERS = (
     AgentStateChangedObservation,
     CheckpointObservation,
+    HookObservation,
     ModelUsageObservation,
     NetworkRefusedObservation,
     NoCheckpointObservation,

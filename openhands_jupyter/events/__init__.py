@@ -60,6 +60,7 @@ from .event import (
     ShownImage,
     ThinkingBlock,
 )
+from .hooks import HookEvent, HookObservation, HookOutcome
 from .kernels import (
     KernelCodeAction,
     KernelCodeObservation,
@@ -195,6 +196,9 @@ __all__ = [
     "FilesRestoredObservation",
     "FinishAction",
     "GrepMatch",
+    "HookEvent",
+    "HookObservation",
+    "HookOutcome",
     "IPythonOutputObservation",
     "IPythonRunCellAction",
     "Interruption",

@@ -12,6 +12,7 @@ import msgspec
 from . import (
     actions,
     agents,
+    hooks,
     kernels,
     mcp,
     memory,
@@ -35,6 +36,7 @@ def _leaves(base: type[Event]) -> list[type[Event]]:
             notebooks,
             kernels,
             notebook_runs,
+            hooks,
             mcp,
             memory,
             skills,

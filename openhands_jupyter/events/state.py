@@ -27,6 +27,7 @@ from .agents import (
     PlanHandOverObservation,
 )
 from .event import Action, Event, Observation
+from .hooks import HookObservation
 from .ledger import Ledger
 from .limits import Limits
 from .memory import CondensationAction, QuarantineAction
@@ -213,7 +214,7 @@ class State:
                 self.isolation, self.asleep = event, False
                 # What ran in a sandbox is gone when there is another one.
                 self.running_command = None
-            case NetworkRefusedObservation():
+            case NetworkRefusedObservation() | HookObservation():
                 # Its cause is an action that it does not answer.
                 pass
             case _ if event.cause is not None:

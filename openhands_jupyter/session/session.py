@@ -169,6 +169,7 @@ class Session:
             checkpoints,
             cells,
             Skills(Library(workspace, config.home)),
+            lambda: config.hooks(workspace),
         )
         stream.add_listener(self.network.on_event)
         stream.add_listener(self._on_event)

@@ -75,6 +75,7 @@ export type Observation =
   | KernelObservation
   | KernelCopyObservation
   | NotebookRunObservation
+  | HookObservation
   | MCPObservation
   | SkillsObservation
   | SkillObservation
@@ -2734,6 +2735,44 @@ export interface CellResult {
   execution_count?: number | null;
   seconds?: number | null;
   outputs?: Output[];
+}
+/**
+ * A hook did something; one that has nothing against it leaves no trace.
+ *
+ * Attributes
+ * ----------
+ * event
+ *     What it was run for.
+ * command
+ *     The hook.
+ * outcome
+ *     ``blocked`` what was to happen, had the person ``asked``, ``told`` the agent something,
+ *     ``failed`` without blocking anything, or was ``ignored``, since a workspace has it.
+ * content
+ *     Why, or what the agent is told.
+ * tool
+ *     The tool that it was about, if one was.
+ */
+export interface HookObservation {
+  type: 'HookObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  event:
+    | 'PostToolUse'
+    | 'PreToolUse'
+    | 'SessionEnd'
+    | 'SessionStart'
+    | 'Stop'
+    | 'UserPromptSubmit';
+  command: string;
+  outcome: 'asked' | 'blocked' | 'failed' | 'ignored' | 'told';
+  content?: string;
+  tool?: string;
 }
 /**
  * What a tool of an MCP server answered.

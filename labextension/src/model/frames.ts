@@ -198,6 +198,7 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   NetworkRefusedObservation: true,
   LimitWarningObservation: true,
   StuckObservation: true,
+  HookObservation: true,
   SkillObservation: true,
   SkillsObservation: true,
   UseSkillAction: true

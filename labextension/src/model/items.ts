@@ -33,6 +33,7 @@ import type {
   KernelInspectAction,
   KernelLookAction,
   KernelObservation,
+  HookObservation,
   LimitWarningObservation,
   NetworkRefusedObservation,
   NotebookCreateAction,
@@ -325,6 +326,14 @@ export interface ISkillItem extends IItemBase {
 }
 
 /**
+ * What a hook of the person's had to say.
+ */
+export interface IHookItem extends IItemBase {
+  kind: 'hook';
+  hook: HookObservation;
+}
+
+/**
  * Which skills the agent was told of.
  */
 export interface ISkillsItem extends IItemBase {
@@ -371,6 +380,7 @@ export type TimelineItem =
   | ILimitItem
   | IStuckItem
   | ISkillItem
+  | IHookItem
   | ISkillsItem
   | INoticeItem
   | IUnknownItem;

@@ -395,6 +395,8 @@ export class Timeline {
         return { ...base, kind: 'limit', warning: event };
       case 'StuckObservation':
         return { ...base, kind: 'stuck', stuck: event };
+      case 'HookObservation':
+        return { ...base, kind: 'hook', hook: event };
       case 'SkillObservation':
         return { ...base, kind: 'skill', skill: event };
       case 'SkillsObservation':

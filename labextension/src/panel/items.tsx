@@ -36,6 +36,7 @@ import { Delegate } from './delegate';
 import { SentContext } from './context';
 import { DryRun } from './dryrun';
 import { Fold } from './fold';
+import { HookRow } from './hooks';
 import { Condensation, Quarantine } from './memory';
 import { Markdown } from './mime';
 import { Refused } from './network';
@@ -200,6 +201,8 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       return <Condensation event={item.condensation} />;
     case 'quarantine':
       return <Quarantine event={item.quarantine} />;
+    case 'hook':
+      return <HookRow event={item.hook} />;
     case 'skill':
       return <GivenSkill event={item.skill} />;
     case 'skills':

@@ -22,6 +22,7 @@ from openhands_jupyter.events import (
     State,
     UserMessageAction,
 )
+from openhands_jupyter.hooks import HookConfig
 from openhands_jupyter.runtime import SandboxRuntime
 from openhands_jupyter.runtime.base import Runtime
 from openhands_jupyter.security import Gate
@@ -49,7 +50,14 @@ class ScriptedAgent(Agent):
 class Bench:
     """A session's parts, and the few things that a test does with them."""
 
-    def __init__(self, folder: Path, workspace: Path, script: list[Step], runtime: Runtime) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        workspace: Path,
+        script: list[Step],
+        runtime: Runtime,
+        hooks: Callable[[], HookConfig] = HookConfig,
+    ) -> None:
         self.log = folder / "events.jsonl"
         self.stream = EventStream(folder)
         self.state = State()
@@ -58,7 +66,12 @@ class Bench:
                 self.state.apply(event)
         self.agent = ScriptedAgent(script)
         self.controller = AgentController(
-            self.stream, self.state, Cast.of(self.agent), Gate(workspace), runtime
+            self.stream,
+            self.state,
+            Cast.of(self.agent),
+            Gate(workspace),
+            runtime,
+            hooks=hooks,
         )
 
     def say(self, text: str) -> int:
@@ -96,9 +109,17 @@ def bench(tmp_path: Path, workspace: Path):
     """Opens a bench; opening it again is what a restarted server does."""
 
     @asynccontextmanager
-    async def open_bench(*script: Step, runtime: Runtime | None = None) -> AsyncIterator[Bench]:
+    async def open_bench(
+        *script: Step,
+        runtime: Runtime | None = None,
+        hooks: Callable[[], HookConfig] = HookConfig,
+    ) -> AsyncIterator[Bench]:
         made = Bench(
-            tmp_path / "session", workspace, list(script), runtime or SandboxRuntime(workspace)
+            tmp_path / "session",
+            workspace,
+            list(script),
+            runtime or SandboxRuntime(workspace),
+            hooks,
         )
         try:
             yield made

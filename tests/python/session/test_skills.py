@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from model_server.script import call
 from session_tools import events, until
 
@@ -22,6 +24,10 @@ async def test_what_comes_up_goes_behind_what_the_model_has(
     put(workspace / ".openhands/microagents/csv.md", "---\ntriggers: [csv]\n---\nUse pandas.")
     put(workspace / ".openhands/microagents/bad.md", "---\nname: [\n---\n")
     put(tmp_path / "home/skills/plots/SKILL.md", "---\ndescription: Plots.\n---\nNo titles.")
+    # A hook of the person's sees the one step that is executed.
+    seen = tmp_path / "seen"
+    hooks = {"PreToolUse": [{"matcher": "execute_bash|use_skill", "command": f"cat >> {seen}"}]}
+    put(tmp_path / "home/hooks.json", json.dumps(hooks))
     model_server.play(
         call("execute_bash", command="cd sub"),
         call("use_skill", skill="plots"),
@@ -33,6 +39,7 @@ async def test_what_comes_up_goes_behind_what_the_model_has(
         await until(session, "finished")
         given = [(e.path, e.reason) for e in events(session, SkillObservation)]
         (found,) = events(session, SkillsObservation)
+    assert json.loads(seen.read_text())["tool_input"] == {"command": "cd sub"}
     assert given == [
         ("AGENTS.md", "always"),
         (".openhands/microagents/csv.md", "word"),

@@ -1,0 +1,67 @@
+"""Where hooks are written down: files of the person's, and never those of a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomlkit
+from tomlkit.exceptions import ParseError
+
+from ..beneath import read_beneath
+from ..hooks import HookConfig, read_hooks
+
+SECTION = "hooks"
+JSON_FILE = "hooks.json"
+LONGEST = 1_000_000
+"""Bytes of a file."""
+
+WORKSPACE_FILES = (".openhands/hooks.json", ".openhands/config.toml")
+
+
+def read_hook_config(home: Path, workspace: Path) -> HookConfig:
+    """The hooks as they are written down now; takes time.
+
+    A workspace's own are looked at only to tell that they are not run: a hook is a command with
+    all the person's rights, outside the sandbox.
+
+    Parameters
+    ----------
+    home
+        Has ``config.toml`` with a section ``hooks``, and ``hooks.json``, as far as there are any.
+    workspace
+        The folder that a session works in.
+    """
+    read = [_of(home / "config.toml"), _of(home / JSON_FILE)]
+    return HookConfig(
+        [hook for config in read for hook in config.hooks],
+        [problem for config in read for problem in config.problems],
+        [file for file in WORKSPACE_FILES if _has_hooks(workspace, file)],
+        str(workspace),
+    )
+
+
+def _of(path: Path) -> HookConfig:
+    try:
+        content = _content(path.name, path.read_bytes())
+    except FileNotFoundError:
+        return HookConfig()
+    except (OSError, UnicodeDecodeError, ParseError, msgspec.DecodeError) as error:
+        return HookConfig(problems=[f"{path}: {error}."])
+    if not isinstance(content, dict):
+        return HookConfig(problems=[f"{path}: {SECTION} must be lists of hooks by event."])
+    return read_hooks(content, str(path))
+
+
+def _has_hooks(workspace: Path, file: str) -> bool:
+    try:
+        return bool(_content(file, read_beneath(workspace, file, LONGEST)))
+    except (OSError, UnicodeDecodeError, ParseError, msgspec.DecodeError, RecursionError):
+        return False
+
+
+def _content(name: str, content: bytes) -> Any:
+    if name.endswith(".toml"):
+        return tomlkit.parse(content.decode()).unwrap().get(SECTION, {})
+    return msgspec.json.decode(content)
