@@ -91,25 +91,26 @@ export function Composer(props: {
       <div className="jp-OpenHands-composerBar">
         <ModePicker />
         <AgentPicker />
-        <span className="jp-OpenHands-grow" />
-        {session?.stoppable && (
+        <div className="jp-OpenHands-composerGo">
+          {session?.stoppable && (
+            <button
+              type="button"
+              className="jp-OpenHands-button"
+              onClick={() => void model.stop()}
+            >
+              <stopIcon.react tag="span" className="jp-OpenHands-icon" />
+              {trans.__('Stop')}
+            </button>
+          )}
           <button
             type="button"
-            className="jp-OpenHands-button"
-            onClick={() => void model.stop()}
+            className="jp-OpenHands-button jp-mod-accept"
+            disabled={!text.trim() || sending}
+            onClick={() => void send()}
           >
-            <stopIcon.react tag="span" className="jp-OpenHands-icon" />
-            {trans.__('Stop')}
+            {trans.__('Send')}
           </button>
-        )}
-        <button
-          type="button"
-          className="jp-OpenHands-button jp-mod-accept"
-          disabled={!text.trim() || sending}
-          onClick={() => void send()}
-        >
-          {trans.__('Send')}
-        </button>
+        </div>
       </div>
     </div>
   );
