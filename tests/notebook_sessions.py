@@ -222,7 +222,7 @@ def write(file: Path, content: dict[str, Any]) -> None:
     file.write_text(json.dumps(content))
 
 
-def results(model_server: ModelServer) -> list[str]:
-    """What the model was told of its calls, as of its last request."""
-    messages = model_server.requests[-1].body["messages"]
+def results(model_server: ModelServer, request: int = -1) -> list[str]:
+    """What the model was told of its calls, as of one of its requests."""
+    messages = model_server.requests[request].body["messages"]
     return [message["content"] for message in messages if message["role"] == "tool"]

@@ -40,4 +40,5 @@ def read_only(folder: Path, texts: dict[str, str] | None = None) -> Iterator[Pat
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        # Lazily: who looks into it at this moment, such as a watcher of files, is soon done.
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
