@@ -562,6 +562,7 @@ async def test_a_kernel_that_is_not_there_any_more_and_one_of_another_language(
         path=PATH, name=NAME, type="notebook", kernel_name="other"
     )
     other = Person(jp_serverapp.kernel_manager, session["kernel"]["id"])
+    await other.seen()
     await other.run("x = 42")
     assert await code_of(act("1")) == "kernel_not_python"
     look = KernelInspectAction(whose="user", path=NAME)
