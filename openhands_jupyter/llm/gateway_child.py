@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import socket
-import sys
-from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
 import msgspec
 
 from ..errors import ModelError
-from ..making import made_or_undone
+from ..helper_process import HelperProcess, without_secrets
 from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool
 from .gateway_protocol import (
     LINE_LIMIT,
@@ -34,7 +30,6 @@ from .gateway_protocol import (
 )
 
 _MODULE = "openhands_jupyter.llm.gateway_process"
-_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 SETTINGS = {
     # Prices and headers come with the package instead of from the network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -59,20 +54,14 @@ class GatewayChild:
     ----------
     ready
         Set once calls are made, or never will be.
-    alive
-        Whether calls can be handed over.
     """
 
-    def __init__(
-        self, process: Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    _process: HelperProcess
+
+    def __init__(self) -> None:
         self.ready = asyncio.Event()
-        self.alive = True
-        self._process = process
-        self._writer = writer
         self._numbers = count()
         self._calls: dict[int, tuple[asyncio.Future[Any], Callable[[Delta], None]]] = {}
-        self._listener = asyncio.create_task(self._listen(reader))
 
     @classmethod
     async def start(cls) -> GatewayChild:
@@ -83,31 +72,24 @@ class GatewayChild:
         ModelError
             When the system refuses to.
         """
-        ours, theirs = socket.socketpair()
+        child = cls()
         try:
-            with theirs:
-                making = asyncio.create_subprocess_exec(
-                    # -P: the current folder may hold modules named like those of LiteLLM.
-                    *(sys.executable, "-P", "-m", _MODULE, str(theirs.fileno())),
-                    pass_fds=[theirs.fileno()],
-                    stdin=DEVNULL,
-                    stdout=DEVNULL,
-                    stderr=DEVNULL,
-                    env=environment(),
-                    cwd="/",
-                    process_group=0,
-                )
-                process = await made_or_undone(making, lambda _: _hang_up(ours))
+            child._process = await HelperProcess.start(
+                _MODULE, environment(), LINE_LIMIT, child._take, child._ended
+            )
         except OSError as error:
-            ours.close()
             raise failure(f"could not be started: {error.strerror}") from error
-        reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT)
-        return cls(process, reader, writer)
+        return child
 
     @property
     def pid(self) -> int:
         """The process id."""
         return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether calls can be handed over."""
+        return self._process.alive
 
     @contextmanager
     def call(
@@ -149,32 +131,16 @@ class GatewayChild:
 
     def kill(self) -> None:
         """End the process and all that it started, at once."""
-        # Before its end has been seen, nothing more may be handed to it.
-        self.alive = False
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
 
     async def close(self) -> None:
         """End the process; calls in flight fail."""
-        self._writer.close()
-        await self._listener
+        await self._process.close()
 
     def _send(self, request: Request) -> None:
-        # Not drained: while the process still loads LiteLLM it takes lines in all the same, and a
-        # process that takes nothing in any more ends with the call's timeout.
-        if self.alive:
-            self._writer.write(line(request))
+        self._process.send(line(request))
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        """Pass on what the process reports, until it ends."""
-        # A line that cannot be read means that the package was replaced under the running server.
-        with suppress(ConnectionError, ValueError, msgspec.MsgspecError):
-            while data := await reader.readline():
-                self._take(data)
-        self._writer.close()
-        self.kill()
-        status = await self._process.wait()
+    def _ended(self, status: int) -> None:
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else "ended by itself"
         for answer, _ in self._calls.values():
             if not answer.done():
@@ -204,11 +170,6 @@ class GatewayChild:
                 answer.set_exception(_error(message))
 
 
-async def _hang_up(stream: socket.socket) -> None:
-    # The process ends by itself with it.
-    stream.close()
-
-
 def _error(failed: Failed) -> ModelError:
     return ModelError(failed.code, failed.message, failed.hint, failed.retry_after)
 
@@ -219,12 +180,3 @@ def environment() -> dict[str, str]:
     # Without compiled modules every import of LiteLLM costs several times as much.
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return kept | SETTINGS
-
-
-def without_secrets() -> dict[str, str]:
-    """The server's environment without its secrets."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not any(word in name.upper() for word in _SECRET_WORDS)
-    }

@@ -9,15 +9,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
-import os
-import select
 import socket
-import sys
-import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
+from ..helper_process import serve
 from .gateway_protocol import (
     LINE_LIMIT,
     Able,
@@ -39,17 +36,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Serve the calls that come over the inherited socket."""
-    connection = socket.socket(fileno=int(sys.argv[1]))
-    threading.Thread(target=_end_with_the_server, args=(connection.fileno(),), daemon=True).start()
-    asyncio.run(_Worker().run(connection))
-
-
-def _end_with_the_server(fd: int) -> None:
-    """Leave at once when the server is gone, even when a provider's library blocks everything."""
-    poll = select.poll()
-    poll.register(fd, 0)
-    poll.poll()
-    os._exit(0)
+    serve(_Worker().run)
 
 
 def _import_provider() -> ModuleType:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .gateway_child import without_secrets
+from ..helper_process import without_secrets
 
 _PROGRAM = Path(__file__).with_name("drawing.py")
 

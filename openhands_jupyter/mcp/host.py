@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import socket
-import sys
-from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import count
 from typing import Any
 
-import msgspec
-
 from ..errors import OpenHandsError
-from ..llm.gateway_child import without_secrets
-from ..making import made_or_undone
+from ..helper_process import HelperProcess, without_secrets
 from .protocol import (
     LINE_LIMIT,
-    Answer,
     Call,
     Cancel,
     Close,
@@ -142,47 +132,40 @@ class Link:
 
 
 class _Child:
-    def __init__(
-        self, process: Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.alive = True
+    _process: HelperProcess
+
+    def __init__(self) -> None:
         self.told: dict[int, Told] = {}
-        self._process = process
-        self._writer = writer
         self._calls: dict[int, asyncio.Future[Done]] = {}
-        self._listener = asyncio.create_task(self._listen(reader))
 
     @classmethod
     async def start(cls) -> _Child:
-        ours, theirs = socket.socketpair()
+        child = cls()
         try:
-            with theirs:
-                making = asyncio.create_subprocess_exec(
-                    # -P: the current folder may hold modules named like those of the SDK.
-                    *(sys.executable, "-P", "-m", _MODULE, str(theirs.fileno())),
-                    pass_fds=[theirs.fileno()],
-                    stdin=DEVNULL,
-                    stdout=DEVNULL,
-                    stderr=DEVNULL,
-                    env=without_secrets(),
-                    cwd="/",
-                    process_group=0,
-                )
-                process = await made_or_undone(making, lambda _: _hang_up(ours))
+            child._process = await HelperProcess.start(
+                _MODULE, without_secrets(), LINE_LIMIT, child._take, child._ended
+            )
         except OSError as error:
-            ours.close()
             message = f"The MCP process could not be started: {error.strerror}."
             raise McpError("mcp_process", message) from error
-        reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT)
-        return cls(process, reader, writer)
+        return child
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def alive(self) -> bool:
+        return self._process.alive
+
     def send(self, request: Request) -> None:
-        if self.alive:
-            self._writer.write(line(request))
+        self._process.send(line(request))
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    async def close(self) -> None:
+        await self._process.close()
 
     def expect(self, call: int) -> asyncio.Future[Done]:
         answer: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
@@ -196,31 +179,15 @@ class _Child:
         if not answer.done() or answer.cancelled():
             self.send(Cancel(call=call))
 
-    def kill(self) -> None:
-        self.alive = False
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-
-    async def close(self) -> None:
-        self._writer.close()
-        await self._listener
-
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        # A line that cannot be read means that the package was replaced under the running server.
-        with suppress(ConnectionError, ValueError, msgspec.MsgspecError):
-            while data := await reader.readline():
-                self._take(read_answer(data))
-        self._writer.close()
-        self.kill()
-        await self._process.wait()
+    def _ended(self, status: int) -> None:
         for answer in self._calls.values():
             if not answer.done():
                 answer.set_exception(_process_ended())
         for number in list(self.told):
             self._tell(Ended(connection=number, message="The MCP process ended."))
 
-    def _take(self, message: Answer) -> None:
+    def _take(self, data: bytes) -> None:
+        message = read_answer(data)
         if isinstance(message, Opened | Ended):
             self._tell(message)
             return
@@ -243,8 +210,3 @@ class _Child:
 
 def _process_ended() -> McpError:
     return McpError("mcp_ended", "The MCP process ended before there was an answer.")
-
-
-async def _hang_up(stream: socket.socket) -> None:
-    # The process ends by itself with it.
-    stream.close()

@@ -7,14 +7,11 @@ takes a second, and what servers send is parsed here, so that none of them can h
 from __future__ import annotations
 
 import asyncio
-import os
-import select
 import socket
-import sys
-import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..helper_process import serve
 from .protocol import (
     LINE_LIMIT,
     Answer,
@@ -34,17 +31,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Serve what comes over the inherited socket."""
-    connection = socket.socket(fileno=int(sys.argv[1]))
-    threading.Thread(target=_end_with_the_server, args=(connection.fileno(),), daemon=True).start()
-    asyncio.run(_Worker().run(connection))
-
-
-def _end_with_the_server(fd: int) -> None:
-    """Leave at once when the server is gone; the keepers of stdio servers see that too."""
-    poll = select.poll()
-    poll.register(fd, 0)
-    poll.poll()
-    os._exit(0)
+    serve(_Worker().run)
 
 
 class _Worker:
