@@ -29,6 +29,7 @@ from ..notebooks.showing.variables import UNREADABLE, variables_text
 from ..runtime import SandboxRuntime
 from ..runtime.base import OutputCallback
 from .sandbox_names import changes
+from .sandbox_runs import to_its_end
 
 WITHIN = 60.0
 """Seconds, of which a kernel may need most to start."""
@@ -95,12 +96,7 @@ class SandboxKernel:
     ) -> Observation:
         """Run a cell, and tell what became of the kernel's names."""
         before = self._sandbox.told
-        running = asyncio.ensure_future(self._sandbox.run_action(action, on_output))
-        try:
-            answer = await asyncio.shield(running)
-        except asyncio.CancelledError:
-            # The sandbox is interrupted too, and then gives what there is.
-            return await running
+        answer = await to_its_end(self._sandbox, action, on_output)
         if not isinstance(answer, IPythonOutputObservation):
             return answer
         return msgspec.structs.replace(answer, names=changes(before, self._sandbox.told))

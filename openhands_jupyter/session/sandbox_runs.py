@@ -101,6 +101,13 @@ async def _run(
 ) -> Observation:
     # It carries the id of the action, which is the one that is on the log.
     cell = IPythonRunCellAction(id=action.id, code=source)
+    return await to_its_end(sandbox, cell, on_output)
+
+
+async def to_its_end(
+    sandbox: SandboxRuntime, cell: IPythonRunCellAction, on_output: OutputCallback
+) -> Observation:
+    """Run a cell; where that is cancelled, give what the interrupted cell has given."""
     running = asyncio.create_task(sandbox.run_action(cell, on_output))
     try:
         return await asyncio.shield(running)
