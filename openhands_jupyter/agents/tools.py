@@ -23,7 +23,7 @@ from ..events import (
     Task,
     TaskTrackingAction,
 )
-from ..events.actions import EditCommand
+from ..events.files import EditCommand
 from . import kernel_tools, notebook_tools, run_tools
 from .tool_arguments import Gated, Path, Timeout, ToolArguments
 

@@ -7,12 +7,11 @@ from typing import ClassVar, Literal
 import msgspec
 
 from .context import MessageContext
-from .event import Action, Blob, Source
+from .event import Action, Source
 
 Mode = Literal["ask", "agent", "auto"]
 Decision = Literal["approve", "reject"]
 Command = Literal["run", "pause", "stop"]
-EditCommand = Literal["str_replace", "insert", "undo"]
 NetworkAccess = Literal["once", "session", "revoked"]
 TaskStatus = Literal["todo", "in_progress", "done"]
 
@@ -63,132 +62,6 @@ class SystemMessageAction(Action, frozen=True, kw_only=True, tag=True):
     content: str
     tools: list[str] = []
     agent: str = ""
-
-
-class IPythonRunCellAction(Action, frozen=True, kw_only=True, tag=True):
-    """Run code in the sandbox's IPython kernel.
-
-    Attributes
-    ----------
-    timeout
-        Seconds after which the cell is interrupted; None for the configured default.
-    """
-
-    runnable: ClassVar[bool] = True
-
-    code: str
-    timeout: float | None = None
-
-
-class CmdRunAction(Action, frozen=True, kw_only=True, tag=True):
-    """Run a command in the sandbox's persistent shell, or go on with the one that runs there.
-
-    Attributes
-    ----------
-    command
-        The command; empty to wait on for the one that still runs.
-    timeout
-        Seconds after which the command is stopped. None for the configured default; then a command
-        that prints nothing for a while is left running, and can be gone on with.
-    is_input
-        Whether ``command`` is text for the command that still runs: a line, to which the newline
-        is added, or a key such as ``C-c``.
-    """
-
-    runnable: ClassVar[bool] = True
-
-    command: str
-    timeout: float | None = None
-    is_input: bool = False
-
-
-class FileReadAction(Action, frozen=True, kw_only=True, tag=True):
-    """Read a text file, or list a folder, of the workspace.
-
-    Attributes
-    ----------
-    path
-        Relative to the workspace, or absolute.
-    start, end
-        First and last line, counted from 1, both included; None for the whole file.
-    """
-
-    runnable: ClassVar[bool] = True
-    changes_files: ClassVar[bool] = False
-
-    path: str
-    start: int | None = None
-    end: int | None = None
-
-
-class FileWriteAction(Action, frozen=True, kw_only=True, tag=True):
-    """Write a whole text file, creating it and its folders as needed."""
-
-    runnable: ClassVar[bool] = True
-
-    path: str
-    content: str | Blob
-
-
-class FileEditAction(Action, frozen=True, kw_only=True, tag=True):
-    """Change part of a text file.
-
-    Attributes
-    ----------
-    command
-        ``str_replace`` (``old_str`` must occur exactly once), ``insert`` (``new_str`` after line
-        ``insert_line``, 0 for the top) or ``undo`` (the last write or edit of this file).
-    """
-
-    runnable: ClassVar[bool] = True
-
-    path: str
-    command: EditCommand
-    old_str: str = ""
-    new_str: str = ""
-    insert_line: int = 0
-
-
-class FileGlobAction(Action, frozen=True, kw_only=True, tag=True):
-    """Find files by name.
-
-    Attributes
-    ----------
-    pattern
-        Such as ``*.py`` (in every folder below) or ``src/**/test_*.py`` (from ``path``).
-    path
-        The folder to search in.
-    """
-
-    runnable: ClassVar[bool] = True
-    changes_files: ClassVar[bool] = False
-
-    pattern: str
-    path: str = "."
-
-
-class FileGrepAction(Action, frozen=True, kw_only=True, tag=True):
-    """Find lines in text files.
-
-    Attributes
-    ----------
-    pattern
-        A regular expression of Python's, looked for in each line.
-    path
-        The folder to search in, or a file.
-    include
-        A pattern, as of `FileGlobAction`, that a file must fit; empty for all files.
-    ignore_case
-        Whether letters fit in either case.
-    """
-
-    runnable: ClassVar[bool] = True
-    changes_files: ClassVar[bool] = False
-
-    pattern: str
-    path: str = "."
-    include: str = ""
-    ignore_case: bool = False
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -273,47 +146,6 @@ class ConfirmationAction(Action, frozen=True, kw_only=True, tag=True):
     decision: Decision
     reason: str = ""
     cells: list[CellDecision] | None = None
-
-
-class UndoAction(Action, frozen=True, kw_only=True, tag=True):
-    """The person takes back what a turn did to files, and to the cells of notebooks.
-
-    Exactly one observation answers it.
-
-    Attributes
-    ----------
-    turn
-        Id of the turn's first action that may have changed files, or of an earlier undo.
-    force
-        Paths to be restored although somebody else changed them since, with all below them.
-    """
-
-    usual_source: ClassVar[Source] = "user"
-
-    turn: int
-    force: list[str] = []
-
-
-class RewindAction(Action, frozen=True, kw_only=True, tag=True):
-    """The person goes back to before an event: its files, a new kernel and a new shell.
-
-    The log stays whole. Exactly one observation answers it.
-
-    Attributes
-    ----------
-    event
-        Id of the event.
-    replay
-        Whether the cells that succeeded before that event are to be run again.
-    force
-        As with an undo.
-    """
-
-    usual_source: ClassVar[Source] = "user"
-
-    event: int
-    replay: bool = False
-    force: list[str] = []
 
 
 class ChangeAgentStateAction(Action, frozen=True, kw_only=True, tag=True):

@@ -18,7 +18,7 @@ from .actions import ConfirmationAction
 from .codec import to_json, well_formed
 from .event import Action, Blob, Event
 from .masking import Masker, text_fields
-from .observations import Output
+from .running import Output
 
 LIMIT = 64 * 1024
 """Characters of text that an event may hold itself."""

@@ -12,6 +12,8 @@ import msgspec
 from . import (
     actions,
     agents,
+    checkpoints,
+    files,
     hooks,
     kernels,
     mcp,
@@ -19,32 +21,40 @@ from . import (
     notebook_runs,
     notebooks,
     observations,
+    running,
     skills,
     warnings,
 )
 from .event import Action, Blob, Event, Observation, OpaqueEvent
 from .masking import Masker, map_texts
 
+_MODULES = (
+    actions,
+    agents,
+    checkpoints,
+    files,
+    hooks,
+    kernels,
+    mcp,
+    memory,
+    notebook_runs,
+    notebooks,
+    observations,
+    running,
+    skills,
+    warnings,
+)
+
 
 def _leaves(base: type[Event]) -> list[type[Event]]:
-    return [
+    """By name, so that what is generated from them stays as it is when one moves."""
+    found = {
         kind
-        for module in (
-            actions,
-            agents,
-            observations,
-            notebooks,
-            kernels,
-            notebook_runs,
-            hooks,
-            mcp,
-            memory,
-            skills,
-            warnings,
-        )
+        for module in _MODULES
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, base) and kind is not base
-    ]
+    }
+    return sorted(found, key=lambda kind: kind.__name__)
 
 
 ACTIONS: tuple[type[Event], ...] = tuple(_leaves(Action))
@@ -150,10 +160,10 @@ def _opaque(raw: Any) -> OpaqueEvent:
     return OpaqueEvent(**head, raw=raw)
 
 
-def _outputs_of(event: Event) -> list[observations.Output]:
+def _outputs_of(event: Event) -> list[running.Output]:
     match event:
         case (
-            observations.IPythonOutputObservation()
+            running.IPythonOutputObservation()
             | kernels.KernelCodeObservation()
             | mcp.MCPObservation()
         ):

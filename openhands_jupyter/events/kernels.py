@@ -9,7 +9,7 @@ import msgspec
 
 from .effects import TouchedFiles
 from .event import Action, Observation
-from .observations import Interruption, Output
+from .running import Interruption, Output
 
 Whose = Literal["sandbox", "user"]
 """The session's own kernel in the sandbox; that of a notebook, which is the person's."""

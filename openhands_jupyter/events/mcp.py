@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .event import Action, Observation
-from .observations import Output
+from .running import Output
 
 Claim = Literal["read_only", "destructive", "idempotent", "open_world"]
 """What a server may say of a tool (MCP 2025-06-18, ToolAnnotations); nobody has checked it."""

@@ -9,7 +9,7 @@ import msgspec
 from .effects import NameChanges, TouchedFiles
 from .event import Action, Observation, ShownImage, Source
 from .kernels import UserKernel
-from .observations import Output
+from .running import Output
 
 WAIT_S = 20.0
 """Seconds after which an answer comes also of cells that still run."""

@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from .actions import (
     ChangeAgentStateAction,
     ChangeSettingsAction,
-    CmdRunAction,
     ConfirmationAction,
     Mode,
     NetworkAccessAction,
-    RewindAction,
     SystemMessageAction,
     Task,
     TaskTrackingAction,
-    UndoAction,
     UserMessageAction,
 )
 from .agents import (
@@ -26,6 +23,14 @@ from .agents import (
     Delegation,
     PlanHandOverObservation,
 )
+from .checkpoints import (
+    CheckpointObservation,
+    FilesRestoredObservation,
+    NoCheckpointObservation,
+    ReplayObservation,
+    RewindAction,
+    UndoAction,
+)
 from .event import Action, Event, Observation
 from .hooks import HookObservation
 from .ledger import Ledger
@@ -35,18 +40,14 @@ from .notebook_runs import DryRunAction
 from .observations import (
     AgentState,
     AgentStateChangedObservation,
-    CheckpointObservation,
-    CmdOutputObservation,
     ErrorObservation,
-    FilesRestoredObservation,
     IsolationObservation,
     ModelNoticeObservation,
     ModelUsageObservation,
     NetworkRefusedObservation,
-    NoCheckpointObservation,
-    ReplayObservation,
     SandboxReleasedObservation,
 )
+from .running import CmdOutputObservation, CmdRunAction
 from .skills_told import SkillsTold
 from .turns import FileHistory
 from .warnings import StuckObservation

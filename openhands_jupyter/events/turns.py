@@ -7,7 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from .actions import RewindAction, UndoAction
+from .checkpoints import (
+    CheckpointObservation,
+    FilesRestoredObservation,
+    NoCheckpointObservation,
+    RewindAction,
+    UndoAction,
+)
 from .event import Event
 from .notebooks import (
     NotebookCreateAction,
@@ -15,13 +21,7 @@ from .notebooks import (
     NotebookEditObservation,
     NotebookUndoAction,
 )
-from .observations import (
-    AgentStateChangedObservation,
-    CheckpointObservation,
-    ErrorObservation,
-    FilesRestoredObservation,
-    NoCheckpointObservation,
-)
+from .observations import AgentStateChangedObservation, ErrorObservation
 
 _GOES_ON_FROM = ("running", "rate_limited", "awaiting_user_confirmation")
 

@@ -2,96 +2,100 @@
 
 export type Event = Action | Observation;
 export type Action =
-  | UserMessageAction
+  | AgentDelegateAction
   | AgentMessageAction
   | AgentThinkAction
-  | SystemMessageAction
-  | IPythonRunCellAction
+  | AwaitRunAction
+  | ChangeAgentStateAction
+  | ChangeSettingsAction
   | CmdRunAction
-  | FileReadAction
-  | FileWriteAction
+  | CondensationAction
+  | ConfirmationAction
+  | DryRunAction
   | FileEditAction
   | FileGlobAction
   | FileGrepAction
-  | TaskTrackingAction
+  | FileReadAction
+  | FileWriteAction
   | FinishAction
-  | RejectAction
+  | IPythonRunCellAction
   | InvalidToolCallAction
-  | ConfirmationAction
-  | UndoAction
-  | RewindAction
-  | ChangeAgentStateAction
-  | ChangeSettingsAction
-  | NetworkAccessAction
-  | AgentDelegateAction
-  | PlanHandOverAction
-  | NotebookListAction
-  | NotebookOutlineAction
-  | NotebookReadAction
-  | NotebookSearchAction
-  | NotebookOutputAction
-  | NotebookEditAction
-  | NotebookCreateAction
-  | NotebookSaveAction
-  | NotebookUndoAction
   | KernelCodeAction
-  | KernelInspectAction
-  | KernelLookAction
   | KernelControlAction
   | KernelCopyAction
-  | NotebookRunAction
-  | AwaitRunAction
-  | StopRunAction
-  | DryRunAction
+  | KernelInspectAction
+  | KernelLookAction
   | MCPAction
-  | CondensationAction
+  | NetworkAccessAction
+  | NotebookCreateAction
+  | NotebookEditAction
+  | NotebookListAction
+  | NotebookOutlineAction
+  | NotebookOutputAction
+  | NotebookReadAction
+  | NotebookRunAction
+  | NotebookSaveAction
+  | NotebookSearchAction
+  | NotebookUndoAction
+  | PlanHandOverAction
   | QuarantineAction
-  | UseSkillAction;
+  | RejectAction
+  | RewindAction
+  | StopRunAction
+  | SystemMessageAction
+  | TaskTrackingAction
+  | UndoAction
+  | UseSkillAction
+  | UserMessageAction;
 export type Observation =
   | AgentDelegateObservation
-  | PlanHandOverObservation
+  | AgentStateChangedObservation
+  | CheckpointObservation
   | CmdOutputObservation
-  | IPythonOutputObservation
-  | FileReadObservation
-  | FileWriteObservation
+  | ErrorObservation
   | FileEditObservation
   | FileGlobObservation
   | FileGrepObservation
-  | UserRejectObservation
-  | ErrorObservation
-  | AgentStateChangedObservation
-  | ModelUsageObservation
-  | ModelNoticeObservation
-  | IsolationObservation
-  | SandboxReleasedObservation
-  | NetworkRefusedObservation
-  | CheckpointObservation
-  | NoCheckpointObservation
+  | FileReadObservation
+  | FileWriteObservation
   | FilesRestoredObservation
-  | ReplayObservation
-  | NotebookObservation
-  | NotebookEditObservation
-  | KernelCodeObservation
-  | KernelObservation
-  | KernelCopyObservation
-  | NotebookRunObservation
   | HookObservation
-  | MCPObservation
-  | SkillsObservation
-  | SkillObservation
+  | IPythonOutputObservation
+  | IsolationObservation
+  | KernelCodeObservation
+  | KernelCopyObservation
+  | KernelObservation
   | LimitWarningObservation
-  | StuckObservation;
+  | MCPObservation
+  | ModelNoticeObservation
+  | ModelUsageObservation
+  | NetworkRefusedObservation
+  | NoCheckpointObservation
+  | NotebookEditObservation
+  | NotebookObservation
+  | NotebookRunObservation
+  | PlanHandOverObservation
+  | ReplayObservation
+  | SandboxReleasedObservation
+  | SkillObservation
+  | SkillsObservation
+  | StuckObservation
+  | UserRejectObservation;
 
 /**
- * The person says something to the agent.
+ * The agent gives a task to another one, which works on it until it is done.
+ *
+ * Exactly one observation answers it: an `AgentDelegateObservation`, or an error.
  *
  * Attributes
  * ----------
- * context
- *     What their notebooks were like, as far as they let it go with the message.
+ * agent
+ *     Name of the other one.
+ * task
+ *     What it is to do; it is told nothing else of what happened so far.
  */
-export interface UserMessageAction {
-  type: 'UserMessageAction';
+export interface AgentDelegateAction {
+  type: 'AgentDelegateAction';
   v?: number;
   id?: number;
   session?: string;
@@ -102,14 +106,8 @@ export interface UserMessageAction {
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
-  content: string;
-  context?: (
-    | NotebookContext
-    | CellContext
-    | SelectionContext
-    | VariablesContext
-    | ErrorContext
-  )[];
+  agent: string;
+  task: string;
 }
 /**
  * Which model response an agent's event came from, enough to rebuild the prompt history.
@@ -174,91 +172,6 @@ export interface Risk {
   reasons?: string[];
 }
 /**
- * A notebook that is open.
- *
- * Attributes
- * ----------
- * path
- *     As Jupyter's contents API has it, here and in the other parts.
- * visible
- *     Whether it is on the screen, and not behind another tab.
- * dirty
- *     Whether it has changes that are not saved.
- */
-export interface NotebookContext {
-  kind: 'notebook';
-  path: string;
-  visible?: boolean;
-  dirty?: boolean;
-  kernel?: KernelContext | null;
-}
-/**
- * The kernel of a notebook; ``state`` is as Jupyter has it, such as ``idle``.
- */
-export interface KernelContext {
-  name: string;
-  state: string;
-}
-/**
- * The cell that the person is in; ``cell`` is its id, and a long source is cut.
- */
-export interface CellContext {
-  kind: 'cell';
-  path: string;
-  cell: string;
-  cell_type: string;
-  source: string;
-}
-/**
- * What is selected in that cell; its lines are counted from 1, both included.
- */
-export interface SelectionContext {
-  kind: 'selection';
-  path: string;
-  cell: string;
-  first_line: number;
-  last_line: number;
-  text: string;
-}
-/**
- * The variables that the person made in the kernel; ``left_out`` of them are not listed.
- */
-export interface VariablesContext {
-  kind: 'variables';
-  path: string;
-  variables: Variable[];
-  left_out?: number;
-}
-/**
- * A variable, without its value.
- *
- * Attributes
- * ----------
- * type
- *     Name of its type.
- * shape
- *     Lengths along its axes, where its type is known to have them.
- * dtypes
- *     Of an array one; of a table ``column: dtype`` for its first columns.
- */
-export interface Variable {
-  name: string;
-  type: string;
-  shape?: number[] | null;
-  dtypes?: string[];
-}
-/**
- * The error of that cell, else the last one of the notebook; a long traceback is cut.
- */
-export interface ErrorContext {
-  kind: 'error';
-  path: string;
-  cell: string;
-  ename: string;
-  evalue: string;
-  traceback: string;
-}
-/**
  * The agent says something to the person.
  *
  * Attributes
@@ -306,34 +219,17 @@ export interface AgentThinkAction {
   risk?: Risk | null;
 }
 /**
- * The system prompt and the tools that the agent works with, for replay and for the curious.
- */
-export interface SystemMessageAction {
-  type: 'SystemMessageAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  content: string;
-  tools?: string[];
-  agent?: string;
-}
-/**
- * Run code in the sandbox's IPython kernel.
+ * See how far cells are that were left running, or wait for their end.
  *
  * Attributes
  * ----------
- * timeout
- *     Seconds after which the cell is interrupted; None for the configured default.
+ * run
+ *     Id of the run.
+ * wait_s
+ *     Seconds to wait at most.
  */
-export interface IPythonRunCellAction {
-  type: 'IPythonRunCellAction';
+export interface AwaitRunAction {
+  type: 'AwaitRunAction';
   v?: number;
   id?: number;
   session?: string;
@@ -344,8 +240,67 @@ export interface IPythonRunCellAction {
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
-  code: string;
-  timeout?: number | null;
+  run: string;
+  wait_s?: number;
+}
+/**
+ * The person runs, pauses or stops the agent.
+ */
+export interface ChangeAgentStateAction {
+  type: 'ChangeAgentStateAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  command: 'pause' | 'run' | 'stop';
+}
+/**
+ * A setting of this session changes; None leaves a value as it is.
+ *
+ * Attributes
+ * ----------
+ * mode
+ *     How much may happen without asking.
+ * model
+ *     Name of the language model, or ``tour``.
+ * agent
+ *     Name of the agent that works from its next step on, or an import path. It keeps the history.
+ * step_limit
+ *     Agent steps allowed in all.
+ * cost_limit, token_limit, time_limit
+ *     US dollars, tokens and minutes of work allowed in all; 0 for no limit.
+ * stuck_detection
+ *     Whether an agent that does the same again and again is stopped.
+ * secrets
+ *     Names of all the secrets that the sandbox may have, never their values.
+ */
+export interface ChangeSettingsAction {
+  type: 'ChangeSettingsAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  mode?: ('agent' | 'ask' | 'auto') | null;
+  model?: string | null;
+  agent?: string | null;
+  step_limit?: number | null;
+  cost_limit?: number | null;
+  token_limit?: number | null;
+  time_limit?: number | null;
+  stuck_detection?: boolean | null;
+  secrets?: string[] | null;
 }
 /**
  * Run a command in the sandbox's persistent shell, or go on with the one that runs there.
@@ -378,17 +333,107 @@ export interface CmdRunAction {
   is_input?: boolean;
 }
 /**
- * Read a text file, or list a folder, of the workspace.
+ * From here on the model is shown less of what came before, so that it fits its window.
+ *
+ * Attributes
+ * ----------
+ * condenser
+ *     Which one did it.
+ * reason
+ *     ``tokens`` when the prompt was about to fill the model's window, ``overflow`` when the
+ *     provider refused it as too long.
+ * masked
+ *     Ids of actions whose results are no longer told, and of messages that are told shortened.
+ * forgotten_start, forgotten_end
+ *     Ids of the first and the last event that are left out, both included; what began within
+ *     them is left out whole. None where nothing is.
+ * summary
+ *     What stands in the place of these.
+ * quoted
+ *     Ids of messages of the person among them that stay told, shortened.
+ * tokens_before, tokens_after
+ *     Estimated length of the whole prompt.
+ */
+export interface CondensationAction {
+  type: 'CondensationAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  condenser: string;
+  reason: 'overflow' | 'tokens';
+  masked?: number[];
+  forgotten_start?: number | null;
+  forgotten_end?: number | null;
+  summary?: string;
+  quoted?: number[];
+  tokens_before?: number;
+  tokens_after?: number;
+}
+/**
+ * The person's decision on the action in ``cause``.
+ *
+ * Attributes
+ * ----------
+ * reason
+ *     What the agent is told; mostly with a rejection.
+ * cells
+ *     Of an edit of a notebook that is approved: what is decided otherwise for single cells. A
+ *     group of which one cell is rejected is not done at all.
+ */
+export interface ConfirmationAction {
+  type: 'ConfirmationAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  decision: 'approve' | 'reject';
+  reason?: string;
+  cells?: CellDecision[] | null;
+}
+/**
+ * The person's decision on one cell of an edit that was approved.
+ *
+ * Attributes
+ * ----------
+ * id
+ *     Of the cell, as the edit has it.
+ * source
+ *     The person's own text in place of the agent's; None where that stays.
+ */
+export interface CellDecision {
+  id: string;
+  decision: 'approve' | 'reject';
+  source?: string | null;
+}
+/**
+ * The person tries in the sandbox what waits for their approval, which is its ``cause``.
+ *
+ * Exactly one observation answers it. The model is told of neither.
  *
  * Attributes
  * ----------
  * path
- *     Relative to the workspace, or absolute.
- * start, end
- *     First and last line, counted from 1, both included; None for the whole file.
+ *     The notebook, as the agent called it.
+ * planned
+ *     What is run, in this order.
+ * stop_on_error
+ *     Whether a cell that fails is the last.
  */
-export interface FileReadAction {
-  type: 'FileReadAction';
+export interface DryRunAction {
+  type: 'DryRunAction';
   v?: number;
   id?: number;
   session?: string;
@@ -400,47 +445,27 @@ export interface FileReadAction {
   llm?: ModelCall | null;
   risk?: Risk | null;
   path: string;
-  start?: number | null;
-  end?: number | null;
+  planned: PlannedRun[];
+  stop_on_error?: boolean;
 }
 /**
- * Write a whole text file, creating it and its folders as needed.
- */
-export interface FileWriteAction {
-  type: 'FileWriteAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  content: string | Blob;
-}
-/**
- * A payload kept beside the log because it is large or binary.
+ * A cell that is to be run.
  *
  * Attributes
  * ----------
- * sha256
- *     Hex digest of the content, which is also its file name under ``blobs/``.
- * media_type
- *     Such as ``image/png`` or ``text/plain``.
- * size
- *     Bytes.
- * preview
- *     The beginning and the end of a text, the cut said; empty for anything else.
+ * rev
+ *     The revision that it has to have when its turn comes.
+ * position
+ *     Its place in the notebook, from 0.
+ * may_fail
+ *     Whether an error of its own does not end the run, because it is tagged so.
  */
-export interface Blob {
-  type: 'Blob';
-  sha256: string;
-  media_type: string;
-  size: number;
-  preview?: string;
+export interface PlannedRun {
+  id: string;
+  rev: string;
+  source: string;
+  position: number;
+  may_fail?: boolean;
 }
 /**
  * Change part of a text file.
@@ -526,10 +551,17 @@ export interface FileGrepAction {
   ignore_case?: boolean;
 }
 /**
- * The agent states its whole plan anew.
+ * Read a text file, or list a folder, of the workspace.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     Relative to the workspace, or absolute.
+ * start, end
+ *     First and last line, counted from 1, both included; None for the whole file.
  */
-export interface TaskTrackingAction {
-  type: 'TaskTrackingAction';
+export interface FileReadAction {
+  type: 'FileReadAction';
   v?: number;
   id?: number;
   session?: string;
@@ -540,14 +572,48 @@ export interface TaskTrackingAction {
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
-  tasks: Task[];
+  path: string;
+  start?: number | null;
+  end?: number | null;
 }
 /**
- * One entry of the agent's plan.
+ * Write a whole text file, creating it and its folders as needed.
  */
-export interface Task {
-  title: string;
-  status?: 'done' | 'in_progress' | 'todo';
+export interface FileWriteAction {
+  type: 'FileWriteAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  content: string | Blob;
+}
+/**
+ * A payload kept beside the log because it is large or binary.
+ *
+ * Attributes
+ * ----------
+ * sha256
+ *     Hex digest of the content, which is also its file name under ``blobs/``.
+ * media_type
+ *     Such as ``image/png`` or ``text/plain``.
+ * size
+ *     Bytes.
+ * preview
+ *     The beginning and the end of a text, the cut said; empty for anything else.
+ */
+export interface Blob {
+  type: 'Blob';
+  sha256: string;
+  media_type: string;
+  size: number;
+  preview?: string;
 }
 /**
  * The agent says that the task is done; a new message opens it again.
@@ -572,15 +638,15 @@ export interface FinishAction {
   message?: string;
 }
 /**
- * The agent declines the task; a new message opens it again.
+ * Run code in the sandbox's IPython kernel.
  *
  * Attributes
  * ----------
- * message
- *     Why, in Markdown, for the person.
+ * timeout
+ *     Seconds after which the cell is interrupted; None for the configured default.
  */
-export interface RejectAction {
-  type: 'RejectAction';
+export interface IPythonRunCellAction {
+  type: 'IPythonRunCellAction';
   v?: number;
   id?: number;
   session?: string;
@@ -591,7 +657,8 @@ export interface RejectAction {
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
-  message: string;
+  code: string;
+  timeout?: number | null;
 }
 /**
  * The model called a tool that does not exist, or with arguments that do not fit.
@@ -614,584 +681,6 @@ export interface InvalidToolCallAction {
   llm?: ModelCall | null;
   risk?: Risk | null;
   message: string;
-}
-/**
- * The person's decision on the action in ``cause``.
- *
- * Attributes
- * ----------
- * reason
- *     What the agent is told; mostly with a rejection.
- * cells
- *     Of an edit of a notebook that is approved: what is decided otherwise for single cells. A
- *     group of which one cell is rejected is not done at all.
- */
-export interface ConfirmationAction {
-  type: 'ConfirmationAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  decision: 'approve' | 'reject';
-  reason?: string;
-  cells?: CellDecision[] | null;
-}
-/**
- * The person's decision on one cell of an edit that was approved.
- *
- * Attributes
- * ----------
- * id
- *     Of the cell, as the edit has it.
- * source
- *     The person's own text in place of the agent's; None where that stays.
- */
-export interface CellDecision {
-  id: string;
-  decision: 'approve' | 'reject';
-  source?: string | null;
-}
-/**
- * The person takes back what a turn did to files, and to the cells of notebooks.
- *
- * Exactly one observation answers it.
- *
- * Attributes
- * ----------
- * turn
- *     Id of the turn's first action that may have changed files, or of an earlier undo.
- * force
- *     Paths to be restored although somebody else changed them since, with all below them.
- */
-export interface UndoAction {
-  type: 'UndoAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  turn: number;
-  force?: string[];
-}
-/**
- * The person goes back to before an event: its files, a new kernel and a new shell.
- *
- * The log stays whole. Exactly one observation answers it.
- *
- * Attributes
- * ----------
- * event
- *     Id of the event.
- * replay
- *     Whether the cells that succeeded before that event are to be run again.
- * force
- *     As with an undo.
- */
-export interface RewindAction {
-  type: 'RewindAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  event: number;
-  replay?: boolean;
-  force?: string[];
-}
-/**
- * The person runs, pauses or stops the agent.
- */
-export interface ChangeAgentStateAction {
-  type: 'ChangeAgentStateAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  command: 'pause' | 'run' | 'stop';
-}
-/**
- * A setting of this session changes; None leaves a value as it is.
- *
- * Attributes
- * ----------
- * mode
- *     How much may happen without asking.
- * model
- *     Name of the language model, or ``tour``.
- * agent
- *     Name of the agent that works from its next step on, or an import path. It keeps the history.
- * step_limit
- *     Agent steps allowed in all.
- * cost_limit, token_limit, time_limit
- *     US dollars, tokens and minutes of work allowed in all; 0 for no limit.
- * stuck_detection
- *     Whether an agent that does the same again and again is stopped.
- * secrets
- *     Names of all the secrets that the sandbox may have, never their values.
- */
-export interface ChangeSettingsAction {
-  type: 'ChangeSettingsAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  mode?: ('agent' | 'ask' | 'auto') | null;
-  model?: string | null;
-  agent?: string | null;
-  step_limit?: number | null;
-  cost_limit?: number | null;
-  token_limit?: number | null;
-  time_limit?: number | null;
-  stuck_detection?: boolean | null;
-  secrets?: string[] | null;
-}
-/**
- * The person says whether the session's sandbox may reach a host that is not listed.
- *
- * Attributes
- * ----------
- * host, port
- *     The place; see `hosts.Rule`.
- * access
- *     ``once`` until the end of the next command or cell, ``session`` as long as there is the
- *     session, or ``revoked``.
- */
-export interface NetworkAccessAction {
-  type: 'NetworkAccessAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  host: string;
-  port: number;
-  access: 'once' | 'revoked' | 'session';
-}
-/**
- * The agent gives a task to another one, which works on it until it is done.
- *
- * Exactly one observation answers it: an `AgentDelegateObservation`, or an error.
- *
- * Attributes
- * ----------
- * agent
- *     Name of the other one.
- * task
- *     What it is to do; it is told nothing else of what happened so far.
- */
-export interface AgentDelegateAction {
-  type: 'AgentDelegateAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  agent: string;
-  task: string;
-}
-/**
- * The agent asks the person whether another one shall carry out a plan.
- *
- * Attributes
- * ----------
- * path
- *     File of the plan.
- * plan
- *     What stands in it, which is what the person approves; filled in before they are asked.
- * agent
- *     Name of the agent that is to carry it out.
- */
-export interface PlanHandOverAction {
-  type: 'PlanHandOverAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  plan?: string;
-  agent?: string;
-}
-/**
- * List the notebooks that the person has open, and those of the workspace.
- *
- * Attributes
- * ----------
- * glob
- *     A pattern that the path must fit, or the name where it has no slash; empty for all.
- * open_only
- *     Whether only those that are open.
- */
-export interface NotebookListAction {
-  type: 'NotebookListAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  glob?: string;
-  open_only?: boolean;
-}
-/**
- * Look at a notebook at a glance: a line for each cell, and its headings.
- *
- * Attributes
- * ----------
- * path
- *     Relative to the workspace, or absolute; so with all actions on notebooks.
- * first, limit
- *     Which cells: after that many, and at most so many.
- * query
- *     Only cells with this text in their source; empty for all.
- */
-export interface NotebookOutlineAction {
-  type: 'NotebookOutlineAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  first?: number;
-  limit?: number;
-  query?: string;
-}
-/**
- * Read cells of a notebook.
- *
- * Attributes
- * ----------
- * cells
- *     Their ids, or beginnings of these, or ``@12``; empty for all.
- * outputs
- *     How much of their outputs.
- * first_line
- *     Of each source, where the cells are long.
- */
-export interface NotebookReadAction {
-  type: 'NotebookReadAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  cells?: string[];
-  outputs?: 'full' | 'none' | 'summary';
-  first_line?: number;
-}
-/**
- * Find lines in the sources or outputs of a notebook.
- *
- * Attributes
- * ----------
- * pattern
- *     A text, or a regular expression of Python's where `is_regex` says so.
- * where
- *     In what of the cells.
- */
-export interface NotebookSearchAction {
-  type: 'NotebookSearchAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  pattern: string;
-  is_regex?: boolean;
-  where?: 'both' | 'outputs' | 'source';
-}
-/**
- * Read an output of a cell, page by page.
- *
- * Attributes
- * ----------
- * handle
- *     Which one, such as ``out:c0ffee11/0``.
- * first_line, lines
- *     Where the page begins, from 1, and how many lines or rows it has; None for all that fit.
- * grep
- *     Only lines with this text; empty for all.
- * form
- *     As what it is shown.
- */
-export interface NotebookOutputAction {
-  type: 'NotebookOutputAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  handle: string;
-  first_line?: number;
-  lines?: number | null;
-  grep?: string;
-  form?: 'image' | 'table' | 'text';
-}
-/**
- * Change cells of a notebook, all of them or none; nothing is run.
- *
- * Attributes
- * ----------
- * operations
- *     What to do, as the model wrote it (`notebooks.editing.operations`).
- * why
- *     The purpose, for the person.
- * expect_nb_rev
- *     The revision that the whole notebook must have; empty where that does not matter.
- * cells
- *     What becomes of each cell, planned before the person is asked.
- * delivery
- *     How the notebook is reached, found out by that too: a person has it open, unless ``disk``.
- * is_python
- *     Whether its code is Python, found out as well.
- */
-export interface NotebookEditAction {
-  type: 'NotebookEditAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  operations: {}[];
-  why?: string;
-  expect_nb_rev?: string;
-  cells?: CellEdit[];
-  delivery?: ('disk' | 'room' | 'tab') | null;
-  is_python?: boolean;
-}
-/**
- * What an edit makes of one cell.
- *
- * Attributes
- * ----------
- * id
- *     Of the cell; one that is inserted gets it.
- * what
- *     What becomes of it.
- * cell_type
- *     Its type afterwards, such as ``code``; of a deleted cell, before.
- * before, after
- *     Its source; None where there is no cell then.
- * position
- *     Its place afterwards, from 0; None where it is deleted.
- * notes
- *     What else changes, as phrases, such as ``outputs cleared``.
- * group
- *     Cells of one group are done together or not at all, such as the parts of a split.
- * from_code
- *     Id of the action whose code, run in the sandbox, it comes from; None for none.
- */
-export interface CellEdit {
-  id: string;
-  what: 'changed' | 'deleted' | 'inserted' | 'moved';
-  cell_type: string;
-  before?: string | null;
-  after?: string | null;
-  position?: number | null;
-  notes?: string[];
-  group?: number;
-  from_code?: number | null;
-}
-/**
- * Make a notebook where there is none.
- *
- * Attributes
- * ----------
- * kernel
- *     Name of its kernel; empty for the server's usual Python.
- * cells
- *     What it holds.
- * open
- *     Whether it is opened in the person's JupyterLab too, behind what they look at, without a
- *     kernel: one of theirs would load what an agent has put beside the notebook.
- */
-export interface NotebookCreateAction {
-  type: 'NotebookCreateAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  kernel?: string;
-  cells?: NewCell[];
-  open?: boolean;
-}
-/**
- * A cell of a notebook that is to be made.
- */
-export interface NewCell {
-  type: 'code' | 'markdown' | 'raw';
-  source: string;
-}
-/**
- * Have a notebook saved, with what the person has not saved of it.
- *
- * Attributes
- * ----------
- * delivery
- *     As with a `NotebookEditAction`.
- */
-export interface NotebookSaveAction {
-  type: 'NotebookSaveAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  delivery?: ('disk' | 'room' | 'tab') | null;
-}
-/**
- * Take back edits that the agent made in a notebook; what somebody wrote since stays.
- *
- * Attributes
- * ----------
- * token
- *     Id of the action that made the edit; 0 for those of the last turn that edited the notebook.
- * why
- *     The purpose, for the person.
- * edits
- *     Ids of the actions that are meant, found out before the person is asked.
- * cells, left
- *     What becomes of each cell, and what is left alone, planned then too.
- * delivery
- *     As with a `NotebookEditAction`.
- */
-export interface NotebookUndoAction {
-  type: 'NotebookUndoAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  path: string;
-  token?: number;
-  why?: string;
-  edits?: number[];
-  cells?: CellEdit[];
-  left?: LeftCell[];
-  delivery?: ('disk' | 'room' | 'tab') | null;
-}
-/**
- * A cell that an undo leaves as it is.
- *
- * Attributes
- * ----------
- * reason, why
- *     Why, as a word and as a sentence for the person.
- * source
- *     As it is now; None where there is no such cell.
- * both
- *     What it would be and what it is, so that a person can choose: with marks as Git has them
- *     where lines clash, else as a diff of what was changed since. Empty where there is nothing
- *     to choose from.
- */
-export interface LeftCell {
-  id: string;
-  reason:
-    | 'changed'
-    | 'clash'
-    | 'exists'
-    | 'gone'
-    | 'linked'
-    | 'not_allowed'
-    | 'not_kept';
-  why: string;
-  source?: string | null;
-  both?: string;
 }
 /**
  * Run code in the kernel of a notebook, beside the person's own names.
@@ -1247,66 +736,6 @@ export interface UserKernel {
   name: string;
   language?: string;
   state?: string;
-}
-/**
- * Look at variables of a kernel, by fixed code that calls none of the person's.
- *
- * Attributes
- * ----------
- * names
- *     Which ones; empty for a list of all.
- * query
- *     Only names with this text, in a list.
- * whose
- *     In which kernel.
- * path
- *     The notebook whose kernel is meant; empty for the sandbox.
- * depth
- *     How much is told of each: its kind and size, also what it holds, also what is in that.
- */
-export interface KernelInspectAction {
-  type: 'KernelInspectAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  names?: string[];
-  query?: string;
-  whose?: 'sandbox' | 'user';
-  path?: string;
-  depth?: number;
-}
-/**
- * Look at what a kernel is and does, or which packages it has.
- *
- * Attributes
- * ----------
- * what
- *     Which of these.
- * whose, path
- *     As with `KernelInspectAction`.
- */
-export interface KernelLookAction {
-  type: 'KernelLookAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  what?: 'packages' | 'state';
-  whose?: 'sandbox' | 'user';
-  path?: string;
 }
 /**
  * Interrupt what a kernel does, or restart it.
@@ -1402,6 +831,354 @@ export interface KernelVariable {
   format: 'json' | 'npy' | 'parquet';
 }
 /**
+ * Look at variables of a kernel, by fixed code that calls none of the person's.
+ *
+ * Attributes
+ * ----------
+ * names
+ *     Which ones; empty for a list of all.
+ * query
+ *     Only names with this text, in a list.
+ * whose
+ *     In which kernel.
+ * path
+ *     The notebook whose kernel is meant; empty for the sandbox.
+ * depth
+ *     How much is told of each: its kind and size, also what it holds, also what is in that.
+ */
+export interface KernelInspectAction {
+  type: 'KernelInspectAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  names?: string[];
+  query?: string;
+  whose?: 'sandbox' | 'user';
+  path?: string;
+  depth?: number;
+}
+/**
+ * Look at what a kernel is and does, or which packages it has.
+ *
+ * Attributes
+ * ----------
+ * what
+ *     Which of these.
+ * whose, path
+ *     As with `KernelInspectAction`.
+ */
+export interface KernelLookAction {
+  type: 'KernelLookAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  what?: 'packages' | 'state';
+  whose?: 'sandbox' | 'user';
+  path?: string;
+}
+/**
+ * Call a tool of an MCP server, which is outside the sandbox.
+ *
+ * Attributes
+ * ----------
+ * server
+ *     Name of the server in the person's configuration.
+ * tool
+ *     Name of the tool as the server gives it.
+ * arguments
+ *     What it is called with.
+ * where
+ *     What the server is, found before the person is asked: a command, or an address.
+ * claims
+ *     What the server says of the tool, found then too.
+ * trusted
+ *     Whether the person wants calls of this tool to run unasked, found then too.
+ */
+export interface MCPAction {
+  type: 'MCPAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  server: string;
+  tool: string;
+  arguments?: {};
+  where?: string;
+  claims?: ('destructive' | 'idempotent' | 'open_world' | 'read_only')[];
+  trusted?: boolean;
+}
+/**
+ * The person says whether the session's sandbox may reach a host that is not listed.
+ *
+ * Attributes
+ * ----------
+ * host, port
+ *     The place; see `hosts.Rule`.
+ * access
+ *     ``once`` until the end of the next command or cell, ``session`` as long as there is the
+ *     session, or ``revoked``.
+ */
+export interface NetworkAccessAction {
+  type: 'NetworkAccessAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  host: string;
+  port: number;
+  access: 'once' | 'revoked' | 'session';
+}
+/**
+ * Make a notebook where there is none.
+ *
+ * Attributes
+ * ----------
+ * kernel
+ *     Name of its kernel; empty for the server's usual Python.
+ * cells
+ *     What it holds.
+ * open
+ *     Whether it is opened in the person's JupyterLab too, behind what they look at, without a
+ *     kernel: one of theirs would load what an agent has put beside the notebook.
+ */
+export interface NotebookCreateAction {
+  type: 'NotebookCreateAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  kernel?: string;
+  cells?: NewCell[];
+  open?: boolean;
+}
+/**
+ * A cell of a notebook that is to be made.
+ */
+export interface NewCell {
+  type: 'code' | 'markdown' | 'raw';
+  source: string;
+}
+/**
+ * Change cells of a notebook, all of them or none; nothing is run.
+ *
+ * Attributes
+ * ----------
+ * operations
+ *     What to do, as the model wrote it (`notebooks.editing.operations`).
+ * why
+ *     The purpose, for the person.
+ * expect_nb_rev
+ *     The revision that the whole notebook must have; empty where that does not matter.
+ * cells
+ *     What becomes of each cell, planned before the person is asked.
+ * delivery
+ *     How the notebook is reached, found out by that too: a person has it open, unless ``disk``.
+ * is_python
+ *     Whether its code is Python, found out as well.
+ */
+export interface NotebookEditAction {
+  type: 'NotebookEditAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  operations: {}[];
+  why?: string;
+  expect_nb_rev?: string;
+  cells?: CellEdit[];
+  delivery?: ('disk' | 'room' | 'tab') | null;
+  is_python?: boolean;
+}
+/**
+ * What an edit makes of one cell.
+ *
+ * Attributes
+ * ----------
+ * id
+ *     Of the cell; one that is inserted gets it.
+ * what
+ *     What becomes of it.
+ * cell_type
+ *     Its type afterwards, such as ``code``; of a deleted cell, before.
+ * before, after
+ *     Its source; None where there is no cell then.
+ * position
+ *     Its place afterwards, from 0; None where it is deleted.
+ * notes
+ *     What else changes, as phrases, such as ``outputs cleared``.
+ * group
+ *     Cells of one group are done together or not at all, such as the parts of a split.
+ * from_code
+ *     Id of the action whose code, run in the sandbox, it comes from; None for none.
+ */
+export interface CellEdit {
+  id: string;
+  what: 'changed' | 'deleted' | 'inserted' | 'moved';
+  cell_type: string;
+  before?: string | null;
+  after?: string | null;
+  position?: number | null;
+  notes?: string[];
+  group?: number;
+  from_code?: number | null;
+}
+/**
+ * List the notebooks that the person has open, and those of the workspace.
+ *
+ * Attributes
+ * ----------
+ * glob
+ *     A pattern that the path must fit, or the name where it has no slash; empty for all.
+ * open_only
+ *     Whether only those that are open.
+ */
+export interface NotebookListAction {
+  type: 'NotebookListAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  glob?: string;
+  open_only?: boolean;
+}
+/**
+ * Look at a notebook at a glance: a line for each cell, and its headings.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     Relative to the workspace, or absolute; so with all actions on notebooks.
+ * first, limit
+ *     Which cells: after that many, and at most so many.
+ * query
+ *     Only cells with this text in their source; empty for all.
+ */
+export interface NotebookOutlineAction {
+  type: 'NotebookOutlineAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  first?: number;
+  limit?: number;
+  query?: string;
+}
+/**
+ * Read an output of a cell, page by page.
+ *
+ * Attributes
+ * ----------
+ * handle
+ *     Which one, such as ``out:c0ffee11/0``.
+ * first_line, lines
+ *     Where the page begins, from 1, and how many lines or rows it has; None for all that fit.
+ * grep
+ *     Only lines with this text; empty for all.
+ * form
+ *     As what it is shown.
+ */
+export interface NotebookOutputAction {
+  type: 'NotebookOutputAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  handle: string;
+  first_line?: number;
+  lines?: number | null;
+  grep?: string;
+  form?: 'image' | 'table' | 'text';
+}
+/**
+ * Read cells of a notebook.
+ *
+ * Attributes
+ * ----------
+ * cells
+ *     Their ids, or beginnings of these, or ``@12``; empty for all.
+ * outputs
+ *     How much of their outputs.
+ * first_line
+ *     Of each source, where the cells are long.
+ */
+export interface NotebookReadAction {
+  type: 'NotebookReadAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  cells?: string[];
+  outputs?: 'full' | 'none' | 'summary';
+  first_line?: number;
+}
+/**
  * Run cells of a notebook, in its own kernel or in the sandbox.
  *
  * Attributes
@@ -1449,82 +1226,15 @@ export interface NotebookRunAction {
   found?: UserKernel | null;
 }
 /**
- * A cell that is to be run.
+ * Have a notebook saved, with what the person has not saved of it.
  *
  * Attributes
  * ----------
- * rev
- *     The revision that it has to have when its turn comes.
- * position
- *     Its place in the notebook, from 0.
- * may_fail
- *     Whether an error of its own does not end the run, because it is tagged so.
+ * delivery
+ *     As with a `NotebookEditAction`.
  */
-export interface PlannedRun {
-  id: string;
-  rev: string;
-  source: string;
-  position: number;
-  may_fail?: boolean;
-}
-/**
- * See how far cells are that were left running, or wait for their end.
- *
- * Attributes
- * ----------
- * run
- *     Id of the run.
- * wait_s
- *     Seconds to wait at most.
- */
-export interface AwaitRunAction {
-  type: 'AwaitRunAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  run: string;
-  wait_s?: number;
-}
-/**
- * Interrupt cells that were left running.
- */
-export interface StopRunAction {
-  type: 'StopRunAction';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  thought?: string;
-  llm?: ModelCall | null;
-  risk?: Risk | null;
-  run: string;
-}
-/**
- * The person tries in the sandbox what waits for their approval, which is its ``cause``.
- *
- * Exactly one observation answers it. The model is told of neither.
- *
- * Attributes
- * ----------
- * path
- *     The notebook, as the agent called it.
- * planned
- *     What is run, in this order.
- * stop_on_error
- *     Whether a cell that fails is the last.
- */
-export interface DryRunAction {
-  type: 'DryRunAction';
+export interface NotebookSaveAction {
+  type: 'NotebookSaveAction';
   v?: number;
   id?: number;
   session?: string;
@@ -1536,29 +1246,20 @@ export interface DryRunAction {
   llm?: ModelCall | null;
   risk?: Risk | null;
   path: string;
-  planned: PlannedRun[];
-  stop_on_error?: boolean;
+  delivery?: ('disk' | 'room' | 'tab') | null;
 }
 /**
- * Call a tool of an MCP server, which is outside the sandbox.
+ * Find lines in the sources or outputs of a notebook.
  *
  * Attributes
  * ----------
- * server
- *     Name of the server in the person's configuration.
- * tool
- *     Name of the tool as the server gives it.
- * arguments
- *     What it is called with.
+ * pattern
+ *     A text, or a regular expression of Python's where `is_regex` says so.
  * where
- *     What the server is, found before the person is asked: a command, or an address.
- * claims
- *     What the server says of the tool, found then too.
- * trusted
- *     Whether the person wants calls of this tool to run unasked, found then too.
+ *     In what of the cells.
  */
-export interface MCPAction {
-  type: 'MCPAction';
+export interface NotebookSearchAction {
+  type: 'NotebookSearchAction';
   v?: number;
   id?: number;
   session?: string;
@@ -1569,37 +1270,29 @@ export interface MCPAction {
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
-  server: string;
-  tool: string;
-  arguments?: {};
-  where?: string;
-  claims?: ('destructive' | 'idempotent' | 'open_world' | 'read_only')[];
-  trusted?: boolean;
+  path: string;
+  pattern: string;
+  is_regex?: boolean;
+  where?: 'both' | 'outputs' | 'source';
 }
 /**
- * From here on the model is shown less of what came before, so that it fits its window.
+ * Take back edits that the agent made in a notebook; what somebody wrote since stays.
  *
  * Attributes
  * ----------
- * condenser
- *     Which one did it.
- * reason
- *     ``tokens`` when the prompt was about to fill the model's window, ``overflow`` when the
- *     provider refused it as too long.
- * masked
- *     Ids of actions whose results are no longer told, and of messages that are told shortened.
- * forgotten_start, forgotten_end
- *     Ids of the first and the last event that are left out, both included; what began within
- *     them is left out whole. None where nothing is.
- * summary
- *     What stands in the place of these.
- * quoted
- *     Ids of messages of the person among them that stay told, shortened.
- * tokens_before, tokens_after
- *     Estimated length of the whole prompt.
+ * token
+ *     Id of the action that made the edit; 0 for those of the last turn that edited the notebook.
+ * why
+ *     The purpose, for the person.
+ * edits
+ *     Ids of the actions that are meant, found out before the person is asked.
+ * cells, left
+ *     What becomes of each cell, and what is left alone, planned then too.
+ * delivery
+ *     As with a `NotebookEditAction`.
  */
-export interface CondensationAction {
-  type: 'CondensationAction';
+export interface NotebookUndoAction {
+  type: 'NotebookUndoAction';
   v?: number;
   id?: number;
   session?: string;
@@ -1610,15 +1303,69 @@ export interface CondensationAction {
   thought?: string;
   llm?: ModelCall | null;
   risk?: Risk | null;
-  condenser: string;
-  reason: 'overflow' | 'tokens';
-  masked?: number[];
-  forgotten_start?: number | null;
-  forgotten_end?: number | null;
-  summary?: string;
-  quoted?: number[];
-  tokens_before?: number;
-  tokens_after?: number;
+  path: string;
+  token?: number;
+  why?: string;
+  edits?: number[];
+  cells?: CellEdit[];
+  left?: LeftCell[];
+  delivery?: ('disk' | 'room' | 'tab') | null;
+}
+/**
+ * A cell that an undo leaves as it is.
+ *
+ * Attributes
+ * ----------
+ * reason, why
+ *     Why, as a word and as a sentence for the person.
+ * source
+ *     As it is now; None where there is no such cell.
+ * both
+ *     What it would be and what it is, so that a person can choose: with marks as Git has them
+ *     where lines clash, else as a diff of what was changed since. Empty where there is nothing
+ *     to choose from.
+ */
+export interface LeftCell {
+  id: string;
+  reason:
+    | 'changed'
+    | 'clash'
+    | 'exists'
+    | 'gone'
+    | 'linked'
+    | 'not_allowed'
+    | 'not_kept';
+  why: string;
+  source?: string | null;
+  both?: string;
+}
+/**
+ * The agent asks the person whether another one shall carry out a plan.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     File of the plan.
+ * plan
+ *     What stands in it, which is what the person approves; filled in before they are asked.
+ * agent
+ *     Name of the agent that is to carry it out.
+ */
+export interface PlanHandOverAction {
+  type: 'PlanHandOverAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  path: string;
+  plan?: string;
+  agent?: string;
 }
 /**
  * From here on a placeholder stands in the prompt for what a provider does not accept.
@@ -1649,6 +1396,145 @@ export interface QuarantineAction {
   message?: string;
 }
 /**
+ * The agent declines the task; a new message opens it again.
+ *
+ * Attributes
+ * ----------
+ * message
+ *     Why, in Markdown, for the person.
+ */
+export interface RejectAction {
+  type: 'RejectAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  message: string;
+}
+/**
+ * The person goes back to before an event: its files, a new kernel and a new shell.
+ *
+ * The log stays whole. Exactly one observation answers it.
+ *
+ * Attributes
+ * ----------
+ * event
+ *     Id of the event.
+ * replay
+ *     Whether the cells that succeeded before that event are to be run again.
+ * force
+ *     As with an undo.
+ */
+export interface RewindAction {
+  type: 'RewindAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  event: number;
+  replay?: boolean;
+  force?: string[];
+}
+/**
+ * Interrupt cells that were left running.
+ */
+export interface StopRunAction {
+  type: 'StopRunAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  run: string;
+}
+/**
+ * The system prompt and the tools that the agent works with, for replay and for the curious.
+ */
+export interface SystemMessageAction {
+  type: 'SystemMessageAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  content: string;
+  tools?: string[];
+  agent?: string;
+}
+/**
+ * The agent states its whole plan anew.
+ */
+export interface TaskTrackingAction {
+  type: 'TaskTrackingAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  tasks: Task[];
+}
+/**
+ * One entry of the agent's plan.
+ */
+export interface Task {
+  title: string;
+  status?: 'done' | 'in_progress' | 'todo';
+}
+/**
+ * The person takes back what a turn did to files, and to the cells of notebooks.
+ *
+ * Exactly one observation answers it.
+ *
+ * Attributes
+ * ----------
+ * turn
+ *     Id of the turn's first action that may have changed files, or of an earlier undo.
+ * force
+ *     Paths to be restored although somebody else changed them since, with all below them.
+ */
+export interface UndoAction {
+  type: 'UndoAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  turn: number;
+  force?: string[];
+}
+/**
  * Ask for the text of a skill, or for another file of its folder.
  *
  * Attributes
@@ -1672,6 +1558,120 @@ export interface UseSkillAction {
   risk?: Risk | null;
   skill: string;
   file?: string;
+}
+/**
+ * The person says something to the agent.
+ *
+ * Attributes
+ * ----------
+ * context
+ *     What their notebooks were like, as far as they let it go with the message.
+ */
+export interface UserMessageAction {
+  type: 'UserMessageAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  content: string;
+  context?: (
+    | NotebookContext
+    | CellContext
+    | SelectionContext
+    | VariablesContext
+    | ErrorContext
+  )[];
+}
+/**
+ * A notebook that is open.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     As Jupyter's contents API has it, here and in the other parts.
+ * visible
+ *     Whether it is on the screen, and not behind another tab.
+ * dirty
+ *     Whether it has changes that are not saved.
+ */
+export interface NotebookContext {
+  kind: 'notebook';
+  path: string;
+  visible?: boolean;
+  dirty?: boolean;
+  kernel?: KernelContext | null;
+}
+/**
+ * The kernel of a notebook; ``state`` is as Jupyter has it, such as ``idle``.
+ */
+export interface KernelContext {
+  name: string;
+  state: string;
+}
+/**
+ * The cell that the person is in; ``cell`` is its id, and a long source is cut.
+ */
+export interface CellContext {
+  kind: 'cell';
+  path: string;
+  cell: string;
+  cell_type: string;
+  source: string;
+}
+/**
+ * What is selected in that cell; its lines are counted from 1, both included.
+ */
+export interface SelectionContext {
+  kind: 'selection';
+  path: string;
+  cell: string;
+  first_line: number;
+  last_line: number;
+  text: string;
+}
+/**
+ * The variables that the person made in the kernel; ``left_out`` of them are not listed.
+ */
+export interface VariablesContext {
+  kind: 'variables';
+  path: string;
+  variables: Variable[];
+  left_out?: number;
+}
+/**
+ * A variable, without its value.
+ *
+ * Attributes
+ * ----------
+ * type
+ *     Name of its type.
+ * shape
+ *     Lengths along its axes, where its type is known to have them.
+ * dtypes
+ *     Of an array one; of a table ``column: dtype`` for its first columns.
+ */
+export interface Variable {
+  name: string;
+  type: string;
+  shape?: number[] | null;
+  dtypes?: string[];
+}
+/**
+ * The error of that cell, else the last one of the notebook; a long traceback is cut.
+ */
+export interface ErrorContext {
+  kind: 'error';
+  path: string;
+  cell: string;
+  ename: string;
+  evalue: string;
+  traceback: string;
 }
 /**
  * A delegate has ended its work.
@@ -1699,15 +1699,25 @@ export interface AgentDelegateObservation {
   status?: 'finished' | 'rejected';
 }
 /**
- * The plan was approved: from here on its agent is the session's.
+ * The session entered another state.
  *
  * Attributes
  * ----------
- * path, plan, agent
- *     As approved.
+ * state
+ *     The state entered.
+ * reason
+ *     Why, as a sentence.
+ * code
+ *     Short and stable when something is wrong, such as ``step_limit``.
+ * hint
+ *     What the person can do about it.
+ * worked
+ *     Seconds that the agent has worked in the session, told when it stops working.
+ * retry_in
+ *     Seconds after which it goes on by itself; None where somebody has to act.
  */
-export interface PlanHandOverObservation {
-  type: 'PlanHandOverObservation';
+export interface AgentStateChangedObservation {
+  type: 'AgentStateChangedObservation';
   v?: number;
   id?: number;
   session?: string;
@@ -1715,9 +1725,59 @@ export interface PlanHandOverObservation {
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
   agent_path?: number[];
-  path: string;
-  plan: string;
-  agent: string;
+  state:
+    | 'awaiting_user_confirmation'
+    | 'awaiting_user_input'
+    | 'error'
+    | 'finished'
+    | 'loading'
+    | 'paused'
+    | 'rate_limited'
+    | 'rejected'
+    | 'running'
+    | 'stopped';
+  reason?: string;
+  code?: string;
+  hint?: string;
+  worked?: number | null;
+  retry_in?: number | null;
+}
+/**
+ * The files of the workspace were kept, before an action or at the end of a turn.
+ *
+ * Attributes
+ * ----------
+ * action
+ *     Id of the action, which had not begun; at a turn's end its first action that may have
+ *     changed files.
+ * checkpoint
+ *     Id in the store of the workspace.
+ * files, size
+ *     Files in it, and their bytes together.
+ * left_out
+ *     Paths that it holds no content of, such as caches.
+ * since
+ *     At a turn's end the checkpoint before its first action; else empty.
+ * changed, cells
+ *     Paths that the turn changed, and cells of notebooks that it edited; told at its end.
+ */
+export interface CheckpointObservation {
+  type: 'CheckpointObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  action: number;
+  checkpoint: string;
+  files?: number;
+  size?: number;
+  left_out?: number;
+  since?: string;
+  changed?: number;
+  cells?: number;
 }
 /**
  * What a shell command printed and how it ended.
@@ -1783,6 +1843,288 @@ export interface BackgroundJob {
   pid: number;
   status: string;
   command?: string;
+}
+/**
+ * Something went wrong.
+ *
+ * Attributes
+ * ----------
+ * code
+ *     Short and stable, such as ``model_auth`` or ``interrupted``.
+ * message
+ *     A sentence for the person and the model.
+ * hint
+ *     What to do about it.
+ */
+export interface ErrorObservation {
+  type: 'ErrorObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  code: string;
+  message: string;
+  hint?: string;
+}
+/**
+ * A file was changed.
+ *
+ * Attributes
+ * ----------
+ * old_content, content
+ *     The whole text before and after.
+ */
+export interface FileEditObservation {
+  type: 'FileEditObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  content?: string | Blob;
+  old_content?: string | Blob;
+}
+/**
+ * Files whose names fit.
+ *
+ * Attributes
+ * ----------
+ * files
+ *     Their paths, from ``path`` on; the first ones if there are many.
+ * total
+ *     How many were found.
+ * notice
+ *     What was not searched, as a sentence; empty if nothing was left out.
+ */
+export interface FileGlobObservation {
+  type: 'FileGlobObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  pattern: string;
+  files?: string[];
+  total?: number;
+  notice?: string;
+}
+/**
+ * Lines that fit.
+ *
+ * Attributes
+ * ----------
+ * matches
+ *     The first of them.
+ * total
+ *     How many lines fit.
+ * files
+ *     In how many files.
+ * notice
+ *     What was not searched, as a sentence; empty if nothing was left out.
+ */
+export interface FileGrepObservation {
+  type: 'FileGrepObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  pattern: string;
+  matches?: GrepMatch[];
+  total?: number;
+  files?: number;
+  notice?: string;
+}
+/**
+ * A line that fits.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     The file, from the folder that was searched; empty where a single file was.
+ * line
+ *     Number of the line, from 1.
+ * text
+ *     The line, cut where it is long.
+ */
+export interface GrepMatch {
+  path: string;
+  line: number;
+  text: string;
+}
+/**
+ * The text of a file, without line numbers, or the listing of a folder.
+ *
+ * Attributes
+ * ----------
+ * content
+ *     The lines asked for, or one entry a line (folders end in ``/``).
+ * start
+ *     Number of the first line in ``content``.
+ * total_lines
+ *     Lines in the whole file; 0 for a folder.
+ * is_dir
+ *     Whether ``path`` is a folder.
+ */
+export interface FileReadObservation {
+  type: 'FileReadObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  content: string;
+  start?: number;
+  total_lines?: number;
+  is_dir?: boolean;
+}
+/**
+ * A file was written.
+ *
+ * Attributes
+ * ----------
+ * created
+ *     Whether the file is new.
+ * old_content
+ *     What stood there before; None if the file is new or was not text.
+ * content
+ *     What stands there now.
+ */
+export interface FileWriteObservation {
+  type: 'FileWriteObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  created: boolean;
+  content?: string | Blob;
+  old_content?: string | Blob | null;
+}
+/**
+ * Files and cells are as they were before; answers an undo or a rewind.
+ *
+ * Attributes
+ * ----------
+ * target
+ *     The checkpoint that files were restored from; empty where none were kept.
+ * checkpoint
+ *     The files afterwards.
+ * restored, removed
+ *     Number of paths that are as they were, and of those that were not there then.
+ * paths
+ *     The first of these paths.
+ * conflicts
+ *     Left alone, because somebody else changed them since.
+ * failed
+ *     Could not be restored.
+ * notebooks
+ *     What was done to notebooks that had been edited cell by cell.
+ */
+export interface FilesRestoredObservation {
+  type: 'FilesRestoredObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  target: string;
+  checkpoint: string;
+  restored?: number;
+  removed?: number;
+  paths?: string[];
+  conflicts?: NotRestored[];
+  failed?: NotRestored[];
+  notebooks?: NotebookRestored[];
+}
+/**
+ * A path that was to be restored and was not, and why.
+ */
+export interface NotRestored {
+  path: string;
+  reason: string;
+}
+/**
+ * What an undo or a rewind does to the cells of one notebook.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     As an agent writes it.
+ * delivery
+ *     The way in which the notebook is reached; None where it is not.
+ * cells
+ *     What becomes of each cell: one that comes back is ``inserted``, one that goes again is
+ *     ``deleted``.
+ * left
+ *     What is left alone, because somebody changed it since.
+ * problem
+ *     Why nothing is done with the notebook, as a sentence for the person; else empty.
+ */
+export interface NotebookRestored {
+  path: string;
+  delivery?: ('disk' | 'room' | 'tab') | null;
+  cells?: CellEdit[];
+  left?: LeftCell[];
+  problem?: string;
+}
+/**
+ * A hook did something; one that has nothing against it leaves no trace.
+ *
+ * Attributes
+ * ----------
+ * event
+ *     What it was run for.
+ * command
+ *     The hook.
+ * outcome
+ *     ``blocked`` what was to happen, had the person ``asked``, ``told`` the agent something,
+ *     ``failed`` without blocking anything, or was ``ignored``, since a workspace has it.
+ * content
+ *     Why, or what the agent is told.
+ * tool
+ *     The tool that it was about, if one was.
+ */
+export interface HookObservation {
+  type: 'HookObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  event:
+    | 'PostToolUse'
+    | 'PreToolUse'
+    | 'SessionEnd'
+    | 'SessionStart'
+    | 'Stop'
+    | 'UserPromptSubmit';
+  command: string;
+  outcome: 'asked' | 'blocked' | 'failed' | 'ignored' | 'told';
+  content?: string;
+  tool?: string;
 }
 /**
  * What a cell printed, displayed and raised.
@@ -1888,304 +2230,6 @@ export interface TouchedFiles {
   left_out?: number;
 }
 /**
- * The text of a file, without line numbers, or the listing of a folder.
- *
- * Attributes
- * ----------
- * content
- *     The lines asked for, or one entry a line (folders end in ``/``).
- * start
- *     Number of the first line in ``content``.
- * total_lines
- *     Lines in the whole file; 0 for a folder.
- * is_dir
- *     Whether ``path`` is a folder.
- */
-export interface FileReadObservation {
-  type: 'FileReadObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  path: string;
-  content: string;
-  start?: number;
-  total_lines?: number;
-  is_dir?: boolean;
-}
-/**
- * A file was written.
- *
- * Attributes
- * ----------
- * created
- *     Whether the file is new.
- * old_content
- *     What stood there before; None if the file is new or was not text.
- * content
- *     What stands there now.
- */
-export interface FileWriteObservation {
-  type: 'FileWriteObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  path: string;
-  created: boolean;
-  content?: string | Blob;
-  old_content?: string | Blob | null;
-}
-/**
- * A file was changed.
- *
- * Attributes
- * ----------
- * old_content, content
- *     The whole text before and after.
- */
-export interface FileEditObservation {
-  type: 'FileEditObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  path: string;
-  content?: string | Blob;
-  old_content?: string | Blob;
-}
-/**
- * Files whose names fit.
- *
- * Attributes
- * ----------
- * files
- *     Their paths, from ``path`` on; the first ones if there are many.
- * total
- *     How many were found.
- * notice
- *     What was not searched, as a sentence; empty if nothing was left out.
- */
-export interface FileGlobObservation {
-  type: 'FileGlobObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  path: string;
-  pattern: string;
-  files?: string[];
-  total?: number;
-  notice?: string;
-}
-/**
- * Lines that fit.
- *
- * Attributes
- * ----------
- * matches
- *     The first of them.
- * total
- *     How many lines fit.
- * files
- *     In how many files.
- * notice
- *     What was not searched, as a sentence; empty if nothing was left out.
- */
-export interface FileGrepObservation {
-  type: 'FileGrepObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  path: string;
-  pattern: string;
-  matches?: GrepMatch[];
-  total?: number;
-  files?: number;
-  notice?: string;
-}
-/**
- * A line that fits.
- *
- * Attributes
- * ----------
- * path
- *     The file, from the folder that was searched; empty where a single file was.
- * line
- *     Number of the line, from 1.
- * text
- *     The line, cut where it is long.
- */
-export interface GrepMatch {
-  path: string;
-  line: number;
-  text: string;
-}
-/**
- * The action in ``cause`` was not executed because the person said no.
- *
- * Attributes
- * ----------
- * reason
- *     What the person said.
- */
-export interface UserRejectObservation {
-  type: 'UserRejectObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  reason?: string;
-}
-/**
- * Something went wrong.
- *
- * Attributes
- * ----------
- * code
- *     Short and stable, such as ``model_auth`` or ``interrupted``.
- * message
- *     A sentence for the person and the model.
- * hint
- *     What to do about it.
- */
-export interface ErrorObservation {
-  type: 'ErrorObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  code: string;
-  message: string;
-  hint?: string;
-}
-/**
- * The session entered another state.
- *
- * Attributes
- * ----------
- * state
- *     The state entered.
- * reason
- *     Why, as a sentence.
- * code
- *     Short and stable when something is wrong, such as ``step_limit``.
- * hint
- *     What the person can do about it.
- * worked
- *     Seconds that the agent has worked in the session, told when it stops working.
- * retry_in
- *     Seconds after which it goes on by itself; None where somebody has to act.
- */
-export interface AgentStateChangedObservation {
-  type: 'AgentStateChangedObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  state:
-    | 'awaiting_user_confirmation'
-    | 'awaiting_user_input'
-    | 'error'
-    | 'finished'
-    | 'loading'
-    | 'paused'
-    | 'rate_limited'
-    | 'rejected'
-    | 'running'
-    | 'stopped';
-  reason?: string;
-  code?: string;
-  hint?: string;
-  worked?: number | null;
-  retry_in?: number | null;
-}
-/**
- * What one model response took.
- *
- * Attributes
- * ----------
- * caller
- *     Who asked for it: ``agent`` for a step of the agent, or another part of the program, such
- *     as ``condenser`` or ``title``.
- * prompt_tokens, completion_tokens, cached_tokens
- *     Tokens as the provider counted them.
- * cost
- *     US dollars, or None where the price is not known (which is not zero).
- * seconds
- *     From request to last byte.
- */
-export interface ModelUsageObservation {
-  type: 'ModelUsageObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  response_id: string;
-  model: string;
-  caller?: string;
-  prompt_tokens?: number;
-  completion_tokens?: number;
-  cached_tokens?: number;
-  cost?: number | null;
-  seconds?: number;
-}
-/**
- * Something about a model that the person should know, though the work goes on.
- *
- * Attributes
- * ----------
- * model
- *     The model that is asked from here on.
- * code
- *     ``small_window``, ``model_no_images``, ``model_back`` (the session's own model answers
- *     again), or that of the error for which a fallback model is asked.
- * message, hint
- *     As in an error.
- */
-export interface ModelNoticeObservation {
-  type: 'ModelNoticeObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  model: string;
-  code: string;
-  message: string;
-  hint?: string;
-}
-/**
  * The sandbox started; what it enforces, as its self-test found.
  *
  * Attributes
@@ -2254,295 +2298,6 @@ export interface Check {
   detail?: string;
 }
 /**
- * The sandbox ended while nothing ran in it; its variables and processes are gone.
- *
- * Attributes
- * ----------
- * reason
- *     Why, as a sentence.
- */
-export interface SandboxReleasedObservation {
-  type: 'SandboxReleasedObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  reason: string;
-}
-/**
- * A program in the sandbox wanted to reach a place and could not; told once an action.
- *
- * ``cause`` is the command or cell that ran, or else the last one, which left the program running.
- * It is answered by an observation of its own.
- *
- * Attributes
- * ----------
- * host, port
- *     The place: a name, or an IP address. It comes from the program: untrusted.
- * reason
- *     ``not_listed``, which the person can change; or another one, which they cannot.
- */
-export interface NetworkRefusedObservation {
-  type: 'NetworkRefusedObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  host: string;
-  port: number;
-  reason:
-    | 'ip_address'
-    | 'local_address'
-    | 'not_listed'
-    | 'unreachable'
-    | 'unresolved';
-}
-/**
- * The files of the workspace were kept, before an action or at the end of a turn.
- *
- * Attributes
- * ----------
- * action
- *     Id of the action, which had not begun; at a turn's end its first action that may have
- *     changed files.
- * checkpoint
- *     Id in the store of the workspace.
- * files, size
- *     Files in it, and their bytes together.
- * left_out
- *     Paths that it holds no content of, such as caches.
- * since
- *     At a turn's end the checkpoint before its first action; else empty.
- * changed, cells
- *     Paths that the turn changed, and cells of notebooks that it edited; told at its end.
- */
-export interface CheckpointObservation {
-  type: 'CheckpointObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  action: number;
-  checkpoint: string;
-  files?: number;
-  size?: number;
-  left_out?: number;
-  since?: string;
-  changed?: number;
-  cells?: number;
-}
-/**
- * The files could not be kept before an action, which therefore cannot be undone.
- *
- * Told once, and again when the reason is another one.
- *
- * Attributes
- * ----------
- * action
- *     Its id.
- * code, message, hint
- *     Why, as in an error.
- */
-export interface NoCheckpointObservation {
-  type: 'NoCheckpointObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  action: number;
-  code: string;
-  message: string;
-  hint?: string;
-}
-/**
- * Files and cells are as they were before; answers an undo or a rewind.
- *
- * Attributes
- * ----------
- * target
- *     The checkpoint that files were restored from; empty where none were kept.
- * checkpoint
- *     The files afterwards.
- * restored, removed
- *     Number of paths that are as they were, and of those that were not there then.
- * paths
- *     The first of these paths.
- * conflicts
- *     Left alone, because somebody else changed them since.
- * failed
- *     Could not be restored.
- * notebooks
- *     What was done to notebooks that had been edited cell by cell.
- */
-export interface FilesRestoredObservation {
-  type: 'FilesRestoredObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  target: string;
-  checkpoint: string;
-  restored?: number;
-  removed?: number;
-  paths?: string[];
-  conflicts?: NotRestored[];
-  failed?: NotRestored[];
-  notebooks?: NotebookRestored[];
-}
-/**
- * A path that was to be restored and was not, and why.
- */
-export interface NotRestored {
-  path: string;
-  reason: string;
-}
-/**
- * What an undo or a rewind does to the cells of one notebook.
- *
- * Attributes
- * ----------
- * path
- *     As an agent writes it.
- * delivery
- *     The way in which the notebook is reached; None where it is not.
- * cells
- *     What becomes of each cell: one that comes back is ``inserted``, one that goes again is
- *     ``deleted``.
- * left
- *     What is left alone, because somebody changed it since.
- * problem
- *     Why nothing is done with the notebook, as a sentence for the person; else empty.
- */
-export interface NotebookRestored {
-  path: string;
-  delivery?: ('disk' | 'room' | 'tab') | null;
-  cells?: CellEdit[];
-  left?: LeftCell[];
-  problem?: string;
-}
-/**
- * Earlier cells were run again in the new kernel, as the rewind in ``cause`` asked for.
- *
- * Attributes
- * ----------
- * cells, done
- *     How many there were, and how many of them succeeded again.
- * reason
- *     Why it was not all of them, as a sentence; else empty.
- */
-export interface ReplayObservation {
-  type: 'ReplayObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  cells: number;
-  done: number;
-  reason?: string;
-}
-/**
- * What was found in a notebook, or which ones there are.
- *
- * Attributes
- * ----------
- * path
- *     As the action has it; empty for a list.
- * content
- *     As the model is shown it: what is from the notebook stands there as data.
- * read
- *     The cells that it has read whole with this.
- * images
- *     The first of the images that the content tells of.
- */
-export interface NotebookObservation {
-  type: 'NotebookObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  path: string;
-  content: string;
-  read?: ReadCell[];
-  images?: ShownImage[];
-}
-/**
- * A cell that the model has read whole, and the revision that it saw.
- */
-export interface ReadCell {
-  id: string;
-  rev: string;
-}
-/**
- * An image that goes along with a text, for models that see images.
- *
- * Attributes
- * ----------
- * handle
- *     What the text calls it, such as ``out:c0ffee11/0``.
- * blob
- *     Its bytes, as they were displayed.
- */
-export interface ShownImage {
-  handle: string;
-  blob: Blob;
-}
-/**
- * A notebook was changed, made or saved.
- *
- * Attributes
- * ----------
- * delivery
- *     The way in which that was done.
- * nb_rev
- *     Revision of the notebook afterwards.
- * cells
- *     What was done.
- * rejected
- *     Ids of the cells whose part of the edit the person rejected.
- * left
- *     What was left alone where edits were taken back.
- * content
- *     What the model is told.
- */
-export interface NotebookEditObservation {
-  type: 'NotebookEditObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  path: string;
-  delivery: 'disk' | 'room' | 'tab';
-  nb_rev: string;
-  cells?: CellEdit[];
-  rejected?: string[];
-  left?: LeftCell[];
-  content?: string;
-}
-/**
  * What code printed, displayed and raised in the kernel of a notebook.
  *
  * Attributes
@@ -2592,6 +2347,35 @@ export interface KernelCodeObservation {
   notice?: string;
 }
 /**
+ * What was copied of a variable; not what it holds.
+ *
+ * Attributes
+ * ----------
+ * path, variable
+ *     As with `KernelCopyAction`.
+ * copied
+ *     What it is.
+ * file
+ *     Where it is in the sandbox, until that ends.
+ * size
+ *     Bytes of the file.
+ */
+export interface KernelCopyObservation {
+  type: 'KernelCopyObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  variable: string;
+  copied: KernelVariable;
+  file: string;
+  size: number;
+}
+/**
  * What was found in a kernel, or done to it.
  *
  * Attributes
@@ -2620,21 +2404,194 @@ export interface KernelObservation {
   known_at?: string | null;
 }
 /**
- * What was copied of a variable; not what it holds.
+ * Most of what the session may take is used; told once for each limit that is set.
  *
  * Attributes
  * ----------
- * path, variable
- *     As with `KernelCopyAction`.
- * copied
- *     What it is.
- * file
- *     Where it is in the sandbox, until that ends.
- * size
- *     Bytes of the file.
+ * limit
+ *     Which limit.
+ * used, allowed
+ *     Steps, US dollars, tokens, or minutes of work.
  */
-export interface KernelCopyObservation {
-  type: 'KernelCopyObservation';
+export interface LimitWarningObservation {
+  type: 'LimitWarningObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  limit: 'cost' | 'steps' | 'time' | 'tokens';
+  used: number;
+  allowed: number;
+}
+/**
+ * What a tool of an MCP server answered.
+ *
+ * Attributes
+ * ----------
+ * server, tool
+ *     As with `MCPAction`.
+ * outputs
+ *     Its texts and images; of a resource the metadata tells the ``uri``.
+ * ok
+ *     False where the server says that the tool failed.
+ * seconds
+ *     How long it took.
+ */
+export interface MCPObservation {
+  type: 'MCPObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  server: string;
+  tool: string;
+  outputs?: Output[];
+  ok?: boolean;
+  seconds?: number;
+}
+/**
+ * Something about a model that the person should know, though the work goes on.
+ *
+ * Attributes
+ * ----------
+ * model
+ *     The model that is asked from here on.
+ * code
+ *     ``small_window``, ``model_no_images``, ``model_back`` (the session's own model answers
+ *     again), or that of the error for which a fallback model is asked.
+ * message, hint
+ *     As in an error.
+ */
+export interface ModelNoticeObservation {
+  type: 'ModelNoticeObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  model: string;
+  code: string;
+  message: string;
+  hint?: string;
+}
+/**
+ * What one model response took.
+ *
+ * Attributes
+ * ----------
+ * caller
+ *     Who asked for it: ``agent`` for a step of the agent, or another part of the program, such
+ *     as ``condenser`` or ``title``.
+ * prompt_tokens, completion_tokens, cached_tokens
+ *     Tokens as the provider counted them.
+ * cost
+ *     US dollars, or None where the price is not known (which is not zero).
+ * seconds
+ *     From request to last byte.
+ */
+export interface ModelUsageObservation {
+  type: 'ModelUsageObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  response_id: string;
+  model: string;
+  caller?: string;
+  prompt_tokens?: number;
+  completion_tokens?: number;
+  cached_tokens?: number;
+  cost?: number | null;
+  seconds?: number;
+}
+/**
+ * A program in the sandbox wanted to reach a place and could not; told once an action.
+ *
+ * ``cause`` is the command or cell that ran, or else the last one, which left the program running.
+ * It is answered by an observation of its own.
+ *
+ * Attributes
+ * ----------
+ * host, port
+ *     The place: a name, or an IP address. It comes from the program: untrusted.
+ * reason
+ *     ``not_listed``, which the person can change; or another one, which they cannot.
+ */
+export interface NetworkRefusedObservation {
+  type: 'NetworkRefusedObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  host: string;
+  port: number;
+  reason:
+    | 'ip_address'
+    | 'local_address'
+    | 'not_listed'
+    | 'unreachable'
+    | 'unresolved';
+}
+/**
+ * The files could not be kept before an action, which therefore cannot be undone.
+ *
+ * Told once, and again when the reason is another one.
+ *
+ * Attributes
+ * ----------
+ * action
+ *     Its id.
+ * code, message, hint
+ *     Why, as in an error.
+ */
+export interface NoCheckpointObservation {
+  type: 'NoCheckpointObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  action: number;
+  code: string;
+  message: string;
+  hint?: string;
+}
+/**
+ * A notebook was changed, made or saved.
+ *
+ * Attributes
+ * ----------
+ * delivery
+ *     The way in which that was done.
+ * nb_rev
+ *     Revision of the notebook afterwards.
+ * cells
+ *     What was done.
+ * rejected
+ *     Ids of the cells whose part of the edit the person rejected.
+ * left
+ *     What was left alone where edits were taken back.
+ * content
+ *     What the model is told.
+ */
+export interface NotebookEditObservation {
+  type: 'NotebookEditObservation';
   v?: number;
   id?: number;
   session?: string;
@@ -2643,10 +2600,61 @@ export interface KernelCopyObservation {
   cause?: number | null;
   agent_path?: number[];
   path: string;
-  variable: string;
-  copied: KernelVariable;
-  file: string;
-  size: number;
+  delivery: 'disk' | 'room' | 'tab';
+  nb_rev: string;
+  cells?: CellEdit[];
+  rejected?: string[];
+  left?: LeftCell[];
+  content?: string;
+}
+/**
+ * What was found in a notebook, or which ones there are.
+ *
+ * Attributes
+ * ----------
+ * path
+ *     As the action has it; empty for a list.
+ * content
+ *     As the model is shown it: what is from the notebook stands there as data.
+ * read
+ *     The cells that it has read whole with this.
+ * images
+ *     The first of the images that the content tells of.
+ */
+export interface NotebookObservation {
+  type: 'NotebookObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  path: string;
+  content: string;
+  read?: ReadCell[];
+  images?: ShownImage[];
+}
+/**
+ * A cell that the model has read whole, and the revision that it saw.
+ */
+export interface ReadCell {
+  id: string;
+  rev: string;
+}
+/**
+ * An image that goes along with a text, for models that see images.
+ *
+ * Attributes
+ * ----------
+ * handle
+ *     What the text calls it, such as ``out:c0ffee11/0``.
+ * blob
+ *     Its bytes, as they were displayed.
+ */
+export interface ShownImage {
+  handle: string;
+  blob: Blob;
 }
 /**
  * Where cells are that were run, or are running.
@@ -2737,24 +2745,15 @@ export interface CellResult {
   outputs?: Output[];
 }
 /**
- * A hook did something; one that has nothing against it leaves no trace.
+ * The plan was approved: from here on its agent is the session's.
  *
  * Attributes
  * ----------
- * event
- *     What it was run for.
- * command
- *     The hook.
- * outcome
- *     ``blocked`` what was to happen, had the person ``asked``, ``told`` the agent something,
- *     ``failed`` without blocking anything, or was ``ignored``, since a workspace has it.
- * content
- *     Why, or what the agent is told.
- * tool
- *     The tool that it was about, if one was.
+ * path, plan, agent
+ *     As approved.
  */
-export interface HookObservation {
-  type: 'HookObservation';
+export interface PlanHandOverObservation {
+  type: 'PlanHandOverObservation';
   v?: number;
   id?: number;
   session?: string;
@@ -2762,34 +2761,22 @@ export interface HookObservation {
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
   agent_path?: number[];
-  event:
-    | 'PostToolUse'
-    | 'PreToolUse'
-    | 'SessionEnd'
-    | 'SessionStart'
-    | 'Stop'
-    | 'UserPromptSubmit';
-  command: string;
-  outcome: 'asked' | 'blocked' | 'failed' | 'ignored' | 'told';
-  content?: string;
-  tool?: string;
+  path: string;
+  plan: string;
+  agent: string;
 }
 /**
- * What a tool of an MCP server answered.
+ * Earlier cells were run again in the new kernel, as the rewind in ``cause`` asked for.
  *
  * Attributes
  * ----------
- * server, tool
- *     As with `MCPAction`.
- * outputs
- *     Its texts and images; of a resource the metadata tells the ``uri``.
- * ok
- *     False where the server says that the tool failed.
- * seconds
- *     How long it took.
+ * cells, done
+ *     How many there were, and how many of them succeeded again.
+ * reason
+ *     Why it was not all of them, as a sentence; else empty.
  */
-export interface MCPObservation {
-  type: 'MCPObservation';
+export interface ReplayObservation {
+  type: 'ReplayObservation';
   v?: number;
   id?: number;
   session?: string;
@@ -2797,11 +2784,65 @@ export interface MCPObservation {
   source?: ('agent' | 'environment' | 'user') | null;
   cause?: number | null;
   agent_path?: number[];
-  server: string;
-  tool: string;
-  outputs?: Output[];
-  ok?: boolean;
-  seconds?: number;
+  cells: number;
+  done: number;
+  reason?: string;
+}
+/**
+ * The sandbox ended while nothing ran in it; its variables and processes are gone.
+ *
+ * Attributes
+ * ----------
+ * reason
+ *     Why, as a sentence.
+ */
+export interface SandboxReleasedObservation {
+  type: 'SandboxReleasedObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  reason: string;
+}
+/**
+ * The agent was given the text of a skill, or of a file of instructions.
+ *
+ * Attributes
+ * ----------
+ * name, origin, path
+ *     As with `SkillInfo`.
+ * reason
+ *     Why: ``always`` counts everywhere, ``word`` and ``command`` are in the person's message
+ *     (the ``cause``), ``path`` is where the agent works, ``asked`` answers a `UseSkillAction`.
+ * trigger
+ *     The word, the command or the path.
+ * content
+ *     The text, shortened where it is too long.
+ * digest
+ *     Of the whole text; another one means that it was changed.
+ * at_start
+ *     Whether it stands at the beginning of the prompt, and not where it came.
+ */
+export interface SkillObservation {
+  type: 'SkillObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  name: string;
+  origin: 'person' | 'workspace';
+  path: string;
+  reason: 'always' | 'asked' | 'command' | 'path' | 'word';
+  trigger?: string;
+  content?: string;
+  digest?: string;
+  at_start?: boolean;
 }
 /**
  * Which skills there are; told when there are others than were told before.
@@ -2849,66 +2890,6 @@ export interface SkillInfo {
   path?: string;
 }
 /**
- * The agent was given the text of a skill, or of a file of instructions.
- *
- * Attributes
- * ----------
- * name, origin, path
- *     As with `SkillInfo`.
- * reason
- *     Why: ``always`` counts everywhere, ``word`` and ``command`` are in the person's message
- *     (the ``cause``), ``path`` is where the agent works, ``asked`` answers a `UseSkillAction`.
- * trigger
- *     The word, the command or the path.
- * content
- *     The text, shortened where it is too long.
- * digest
- *     Of the whole text; another one means that it was changed.
- * at_start
- *     Whether it stands at the beginning of the prompt, and not where it came.
- */
-export interface SkillObservation {
-  type: 'SkillObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  name: string;
-  origin: 'person' | 'workspace';
-  path: string;
-  reason: 'always' | 'asked' | 'command' | 'path' | 'word';
-  trigger?: string;
-  content?: string;
-  digest?: string;
-  at_start?: boolean;
-}
-/**
- * Most of what the session may take is used; told once for each limit that is set.
- *
- * Attributes
- * ----------
- * limit
- *     Which limit.
- * used, allowed
- *     Steps, US dollars, tokens, or minutes of work.
- */
-export interface LimitWarningObservation {
-  type: 'LimitWarningObservation';
-  v?: number;
-  id?: number;
-  session?: string;
-  time?: string | null;
-  source?: ('agent' | 'environment' | 'user') | null;
-  cause?: number | null;
-  agent_path?: number[];
-  limit: 'cost' | 'steps' | 'time' | 'tokens';
-  used: number;
-  allowed: number;
-}
-/**
  * The agent does the same again and again; it is told so, or stopped.
  *
  * Attributes
@@ -2940,4 +2921,23 @@ export interface StuckObservation {
   times: number;
   length?: number;
   stopped?: boolean;
+}
+/**
+ * The action in ``cause`` was not executed because the person said no.
+ *
+ * Attributes
+ * ----------
+ * reason
+ *     What the person said.
+ */
+export interface UserRejectObservation {
+  type: 'UserRejectObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  reason?: string;
 }
