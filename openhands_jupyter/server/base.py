@@ -22,7 +22,7 @@ from ..events import Event
 from ..notebooks.delivery.notebooks import Notebooks
 from ..notebooks.running.driving import Runs
 from ..notebooks.running.kernels import Kernels
-from .bodies import Error, SandboxHealth
+from .answers import Error, SandboxHealth
 
 if TYPE_CHECKING:
     from ..runtime.docker.pulls import Pulls

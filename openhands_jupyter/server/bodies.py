@@ -1,4 +1,4 @@
-"""The bodies of requests and answers."""
+"""The bodies of requests, and their queries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from ..config import Isolation, Origin
-from ..config.secrets import SecretOrigin, SecretValue
+from ..config import Isolation
+from ..config.secrets import SecretValue
 from ..config.settings import (
     AgentName,
     BaseUrl,
@@ -216,39 +216,6 @@ class SettingsChanges(_Body, frozen=True, kw_only=True):
     ca_bundle: FilePath | UnsetType | None = UNSET
 
 
-class PythonCandidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A Python for the agent; ``value`` is what to set, ``problem`` why it cannot be used."""
-
-    value: str
-    label: str
-    kind: Literal["server", "kernelspec", "environment", "conda"]
-    path: str = ""
-    version: str = ""
-    problem: str = ""
-
-
-class Pythons(msgspec.Struct, frozen=True, kw_only=True):
-    """The Pythons to choose from, the server's own first."""
-
-    pythons: list[PythonCandidate]
-
-
-class InstallStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether what the requirements file lists is installed; ``lines`` are the last it printed."""
-
-    file: str = ""
-    state: Literal["none", "missing", "installing", "ready", "failed"] = "none"
-    message: str = ""
-    hint: str = ""
-    lines: list[str] = []
-
-
-class Packages(msgspec.Struct, frozen=True, kw_only=True):
-    """What was installed in the sandboxes of a workspace; ``size`` is in bytes."""
-
-    size: int
-
-
 class NewSecret(_Body, frozen=True, kw_only=True):
     """A secret to keep."""
 
@@ -331,115 +298,6 @@ class TabQuery(msgspec.Struct, frozen=True, kw_only=True):
     """What a browser tab calls itself: the same when it connects again, another when reloaded."""
 
     tab: Annotated[str, Meta(min_length=8, max_length=64)]
-
-
-class Created(msgspec.Struct, frozen=True, kw_only=True):
-    """The id of the event that holds what was asked for."""
-
-    id: int
-
-
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting in force, and where its value comes from."""
-
-    value: str | bool | int | float | list[str] | None
-    origin: Origin
-    locked: bool
-
-
-class Secret(msgspec.Struct, frozen=True, kw_only=True):
-    """A secret that is known; its value is never told.
-
-    ``for_sandbox`` says whether a person may allow it into a session's sandbox, ``why_not`` why
-    not.
-    """
-
-    name: str
-    origin: SecretOrigin
-    for_sandbox: bool
-    why_not: str = ""
-
-
-class AllSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """All settings, the names of all secrets, and what was left out and why."""
-
-    settings: dict[str, Setting]
-    secrets: list[Secret]
-    warnings: list[str]
-
-
-class Model(msgspec.Struct, frozen=True, kw_only=True):
-    """A model to choose; ``hint`` says what is missing or in the way.
-
-    ``local`` tells that a server on this machine has it, and ``window`` how many tokens it was
-    loaded with there.
-    """
-
-    name: str
-    label: str
-    provider: str
-    ready: bool
-    hint: str = ""
-    local: bool = False
-    window: int | None = None
-
-
-class Models(msgspec.Struct, frozen=True, kw_only=True):
-    """The models to choose from."""
-
-    models: list[Model]
-
-
-class SandboxHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """What the agent's code would run in; ``notice`` says why, where it is not what was asked."""
-
-    backend: str
-    available: bool
-    notice: str = ""
-
-
-class ImageStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether an image will do for sandboxes.
-
-    ``missing``: not on the daemon's machine. ``incomplete``: there, but it ``lacks`` something.
-    ``unavailable``: no daemon that could tell. While it is being pulled, ``done`` of ``total``
-    bytes are there, as far as they are known, and ``message`` says what the daemon does.
-    """
-
-    image: str
-    state: Literal["ready", "incomplete", "missing", "pulling", "unavailable"]
-    message: str = ""
-    hint: str = ""
-    python: str = ""
-    ipykernel: str = ""
-    lacks: list[str] = []
-    done: int = 0
-    total: int = 0
-
-
-class HomeHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether sessions and settings can be kept."""
-
-    writable: bool
-    notice: str = ""
-
-
-class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """How the server is; ``degraded`` when something that it needs is missing."""
-
-    status: Literal["ok", "degraded"]
-    version: str
-    sandbox: SandboxHealth
-    home: HomeHealth
-
-
-class Error(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a request failed, for a program, and in words with what to do about it."""
-
-    code: str
-    message: str
-    hint: str = ""
-    field: str | UnsetType = UNSET
 
 
 def decisions_of(

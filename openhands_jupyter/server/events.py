@@ -8,6 +8,7 @@ import msgspec
 
 from ..errors import NotFound
 from ..events.codec import TYPES
+from .answers import Created
 from .base import ApiHandler, InvalidField, allowed
 from .bodies import (
     ClientCommand,
@@ -15,7 +16,6 @@ from .bodies import (
     ClientEvent,
     ClientMessage,
     ClientNetworkAccess,
-    Created,
     EventsQuery,
     decisions_of,
 )

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
+from .answers import Created
 from .base import ApiHandler, allowed
-from .bodies import (
-    CheckpointsQuery,
-    Created,
-    DiffQuery,
-    NewRewind,
-    NewUndo,
-    RewindQuery,
-    UndoQuery,
-)
+from .bodies import CheckpointsQuery, DiffQuery, NewRewind, NewUndo, RewindQuery, UndoQuery
 
 
 class CheckpointsHandler(ApiHandler):

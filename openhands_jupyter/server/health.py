@@ -10,8 +10,8 @@ from .._version import __version__
 from ..config import Config
 from ..errors import SandboxUnavailable
 from ..session.gateway import gateway_settings
+from .answers import Health, HomeHealth, SandboxHealth
 from .base import ApiHandler, allowed
-from .bodies import Health, HomeHealth, SandboxHealth
 
 
 class HealthHandler(ApiHandler):

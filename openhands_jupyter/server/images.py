@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..config import Config
 from ..errors import SandboxUnavailable
+from .answers import ImageStatus
 from .base import ApiHandler, allowed
-from .bodies import ImageQuery, ImageStatus, NewPull
+from .bodies import ImageQuery, NewPull
 
 
 class ImageHandler(ApiHandler):

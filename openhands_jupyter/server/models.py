@@ -13,8 +13,9 @@ from ..llm.local_servers import LOCAL_SERVERS, LocalModel, LocalServer, detect, 
 from ..llm.probe import probe
 from ..llm.windows import SMALL_WINDOW, advice
 from ..session import SessionManager
+from .answers import Model, Models
 from .base import ApiHandler, allowed
-from .bodies import Model, Models, ModelsQuery, ModelTest
+from .bodies import ModelsQuery, ModelTest
 
 
 class ModelsHandler(ApiHandler):

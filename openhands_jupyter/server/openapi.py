@@ -10,7 +10,7 @@ import msgspec
 
 from .._version import __version__
 from ..events.codec import AnyEvent
-from . import bodies
+from . import answers, bodies
 from .base import ApiHandler, allowed
 
 REF = "#/components/schemas/{name}"
@@ -54,9 +54,9 @@ def operations() -> dict[tuple[str, str], Operation]:
     page = msgspec.defstruct("EventPage", [("events", list[AnyEvent]), ("last_id", int)])
     checkpoints = msgspec.defstruct("Checkpoints", [("checkpoints", list[CheckpointObservation])])
     session = "/sessions/{session_id}"
-    created = bodies.Created
+    created = answers.Created
     return {
-        ("/health", "get"): Operation("What is there and what is missing", bodies.Health),
+        ("/health", "get"): Operation("What is there and what is missing", answers.Health),
         ("/sessions", "get"): Operation("All sessions, newest first", sessions),
         ("/sessions", "post"): Operation("Begin a session", SessionInfo, 201, bodies.NewSession),
         (session, "get"): Operation("How the session is", SessionInfo),
@@ -88,7 +88,7 @@ def operations() -> dict[tuple[str, str], Operation]:
             "Run, pause or stop the agent", created, 202, bodies.NewCommand
         ),
         (f"{session}/packages", "get"): Operation(
-            "What was installed in the workspace's sandboxes", bodies.Packages
+            "What was installed in the workspace's sandboxes", answers.Packages
         ),
         (f"{session}/packages", "delete"): Operation("Remove what was installed", status=204),
         (f"{session}/checkpoints", "get"): Operation(
@@ -123,15 +123,15 @@ def operations() -> dict[tuple[str, str], Operation]:
             status=101,
             query=bodies.StreamQuery,
         ),
-        ("/settings", "get"): Operation("Settings, and where they come from", bodies.AllSettings),
+        ("/settings", "get"): Operation("Settings, and where they come from", answers.AllSettings),
         ("/settings", "put"): Operation(
-            "Keep settings from the panel", bodies.AllSettings, body=bodies.SettingsChanges
+            "Keep settings from the panel", answers.AllSettings, body=bodies.SettingsChanges
         ),
         ("/secrets/{name}", "put"): Operation("Keep a secret", status=204, body=bodies.NewSecret),
         ("/secrets/{name}", "delete"): Operation("Forget a secret", status=204),
         ("/agents", "get"): Operation("The agents to choose from", agents),
         ("/models", "get"): Operation(
-            "The models to choose from", bodies.Models, query=bodies.ModelsQuery
+            "The models to choose from", answers.Models, query=bodies.ModelsQuery
         ),
         ("/models/test", "post"): Operation(
             "Try out a model with three short calls", ModelReport, body=bodies.ModelTest
@@ -143,22 +143,22 @@ def operations() -> dict[tuple[str, str], Operation]:
             "Begin to start one anew", ServerStatus, 202, bodies.McpPlace
         ),
         ("/sandbox/requirements", "get"): Operation(
-            "Whether what the requirements file lists is installed", bodies.InstallStatus
+            "Whether what the requirements file lists is installed", answers.InstallStatus
         ),
         ("/sandbox/requirements", "post"): Operation(
-            "Begin to install it", bodies.InstallStatus, 202
+            "Begin to install it", answers.InstallStatus, 202
         ),
         ("/sandbox/requirements", "delete"): Operation("Stop the installation", status=204),
         ("/sandbox/pythons", "get"): Operation(
-            "The Pythons that the agent may be given", bodies.Pythons
+            "The Pythons that the agent may be given", answers.Pythons
         ),
         ("/sandbox/image", "get"): Operation(
             "Whether an image will do for Docker sandboxes, or how far its pull is",
-            bodies.ImageStatus,
+            answers.ImageStatus,
             query=bodies.ImageQuery,
         ),
         ("/sandbox/image", "post"): Operation(
-            "Begin to pull an image", bodies.ImageStatus, 202, bodies.NewPull
+            "Begin to pull an image", answers.ImageStatus, 202, bodies.NewPull
         ),
         ("/sandbox/image", "delete"): Operation(
             "Stop pulling an image", status=204, query=bodies.ImageQuery
@@ -182,7 +182,7 @@ def describe(address: str) -> dict[str, Any]:
     """
     described = operations()
     types = [kind for operation in described.values() for kind in _types(operation)]
-    schemas, components = msgspec.json.schema_components([*types, bodies.Error], ref_template=REF)
+    schemas, components = msgspec.json.schema_components([*types, answers.Error], ref_template=REF)
     schema_of = {id(kind): schema for kind, schema in zip([*types, None], schemas, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
     for (path, method), operation in described.items():

@@ -8,8 +8,8 @@ import msgspec
 
 from ..config import Config
 from ..errors import Invalid
+from .answers import PythonCandidate, Pythons
 from .base import ApiHandler, InvalidField, allowed
-from .bodies import PythonCandidate, Pythons
 
 
 class PythonsHandler(ApiHandler):

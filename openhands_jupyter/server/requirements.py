@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from .answers import InstallStatus
 from .base import ApiHandler, allowed
-from .bodies import InstallStatus
 
 
 class RequirementsHandler(ApiHandler):

@@ -6,15 +6,14 @@ import re
 
 from ..errors import NotFound
 from .agents import check_agent
+from .answers import Created, Packages
 from .base import ApiHandler, allowed
 from .bodies import (
-    Created,
     NewCommand,
     NewDecision,
     NewDryRun,
     NewMessage,
     NewSession,
-    Packages,
     SessionChanges,
     decisions_of,
     given,

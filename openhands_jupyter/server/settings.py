@@ -11,15 +11,9 @@ from ..config import Config
 from ..config.settings import NAMES, convert
 from ..errors import Invalid, SandboxUnavailable
 from .agents import check_agent
+from .answers import AllSettings, Secret, Setting
 from .base import ApiHandler, InvalidField, allowed
-from .bodies import (
-    AllSettings,
-    NewSecret,
-    Secret,
-    Setting,
-    SettingsChanges,
-    given,
-)
+from .bodies import NewSecret, SettingsChanges, given
 from .pythons import check_python
 
 
