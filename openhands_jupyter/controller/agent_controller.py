@@ -7,11 +7,9 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import msgspec
-
 from ..agents import Cast
 from ..agents.skills import Skills
-from ..errors import OpenHandsError, SandboxUnavailable
+from ..errors import OpenHandsError
 from ..events import (
     Action,
     AgentMessageAction,
@@ -22,8 +20,6 @@ from ..events import (
     Event,
     EventStream,
     FinishAction,
-    IsolationObservation,
-    Observation,
     RejectAction,
     RewindAction,
     State,
@@ -34,7 +30,8 @@ from ..events import (
 from ..hooks import HookConfig
 from ..notebooks.undo.taking_back import TakingBack
 from ..runtime.base import Runtime
-from ..security import Gate, Verdict
+from ..security import Gate
+from .admission import Admission
 from .asking import Asking
 from .checkpointing import Checkpointing
 from .delegating import Delegating
@@ -42,7 +39,7 @@ from .dry_runs import DryRuns
 from .execution import NOT_BEGUN, Execution
 from .going_back import GoingBack
 from .guards import Guards
-from .hooking import Hooking, stricter
+from .hooking import Hooking
 from .log import Log
 from .sandbox_life import SandboxLife
 
@@ -118,8 +115,6 @@ class AgentController:
     ) -> None:
         self.stream = stream
         self.state = state
-        self._gate = gate
-        self._prepare = runtime.prepare
         self._checkpoints = checkpoints
         self._log = Log(stream, state)
         self.guards = Guards(self._log)
@@ -128,16 +123,18 @@ class AgentController:
         self._hooking = Hooking(self._log, hooks)
         self.sandbox = SandboxLife(self._log, runtime, lambda: self._turn is not None)
         self._execution = Execution(self._log, runtime, self.sandbox, checkpoints)
+        self._admission = Admission(
+            self._log, gate, runtime, self._hooking, self.sandbox, self._execution
+        )
         self._going_back = GoingBack(self._log, checkpoints, cells, self.sandbox, self._execution)
         self._wake = asyncio.Event()
         self.dry_runs = DryRuns(
-            self._log, self.sandbox, self._execution, self._judge, self._wake.set
+            self._log, self.sandbox, self._execution, self._admission.judge, self._wake.set
         )
         self._turn: _Turn | None = None
         self._ending_turn: asyncio.Task[None] | None = None
         self._commands: list[ChangeAgentStateAction | UndoAction | RewindAction] = []
         self._restores: list[UndoAction | RewindAction] = []
-        self._pending: Action | None = None
         self._run_asked = False
         self._newest_message = -1
         stream.add_listener(state.apply)
@@ -150,7 +147,7 @@ class AgentController:
     @property
     def pending(self) -> Action | None:
         """The action that waits for approval, as it would be executed; None if none does."""
-        return self._pending
+        return self._admission.pending
 
     @property
     def running(self) -> Action | None:
@@ -291,11 +288,7 @@ class AgentController:
 
     def _has_work(self) -> bool:
         unseen = self._newest_message > max(self._served, self.asking.asked_at)
-        return self._run_asked or self._decided() or unseen
-
-    def _decided(self) -> bool:
-        """Whether the person has answered what waits for approval."""
-        return self._pending is not None and self._pending.id in self.state.decisions
+        return self._run_asked or self._admission.decided or unseen
 
     async def _obey(self, action: ChangeAgentStateAction | UndoAction | RewindAction) -> None:
         # What the person said before is settled with this; what comes later is not.
@@ -334,7 +327,7 @@ class AgentController:
         left_running = await self._execution.end_left_running() if not closing else False
         # A delegate that waits for the person, or rests, goes on when the session is opened again.
         was_open = bool(self.state.open_calls or (self.state.delegations and not closing))
-        self._pending = None
+        self._admission.drop()
         self._run_asked = False
         self._close_open_calls("stopped", NOT_BEGUN)
         if turn or was_open or not closing:
@@ -375,10 +368,10 @@ class AgentController:
             await self._hooking.begin_turn()
             if await self._messages_blocked():
                 return
-            if not self._decided():
+            if not self._admission.decided:
                 # What was approved is for the sandbox that it was asked in.
                 await self.sandbox.release_outdated()
-            await self._settle_pending()
+            await self._admission.settle(self._newest_message)
             # Left over only where its observation could not be written.
             self._close_open_calls("interrupted", "The action's result was lost.")
             if self._checkpoints is not None:
@@ -403,7 +396,7 @@ class AgentController:
         reason = await self._hooking.take_messages()
         if not reason:
             return False
-        action, self._pending = self._pending, None
+        action = self._admission.drop()
         if action is not None:
             self._log.answer(action, UserRejectObservation())
         self._log.set_state(
@@ -417,29 +410,6 @@ class AgentController:
     def _is_to_rest(self) -> bool:
         return self._turn is not None and self._turn.to_rest
 
-    async def _settle_pending(self) -> None:
-        """Act on the person's answer to the action that waited for approval.
-
-        A message instead of a decision is a no, with the message as its reason.
-        """
-        action, self._pending = self._pending, None
-        if action is None:
-            return
-        decision = self.state.decisions.get(action.id)
-        if action.id < self._newest_message and (
-            decision is None or self._newest_message < decision.id
-        ):
-            self._log.answer(action, UserRejectObservation(reason=self._newest_message_text()))
-        elif decision is None or decision.decision == "reject":
-            reason = decision.reason if decision else ""
-            self._log.answer(action, UserRejectObservation(reason=reason))
-        else:
-            await self._execute(action)
-
-    def _newest_message_text(self) -> str:
-        message = next(e for e in reversed(self.state.history) if isinstance(e, UserMessageAction))
-        return message.content
-
     async def _step(self) -> bool:
         """Let the agent act once; False when the turn is over."""
         if self.guards.pause() or await self._messages_blocked():
@@ -448,7 +418,7 @@ class AgentController:
         if action is None:
             return True
         if action.runnable:
-            return await self._take_runnable(action)
+            return await self._admission.take(action)
         action = self._log.append(action)
         if self.state.queued or self._delegating.settle(action):
             return True
@@ -469,57 +439,3 @@ class AgentController:
                 self._log.set_state("awaiting_user_input", "The agent waits for your answer.")
                 return False
         return True
-
-    async def _take_runnable(self, action: Action) -> bool:
-        """See whether an action may be executed, and do it; False where the person has to say."""
-        try:
-            isolation = await self.sandbox.start()
-        except SandboxUnavailable as error:
-            self._log.answer_error(self._log.append(action), error)
-            raise
-        prepared = await self._prepare(action)
-        if isinstance(prepared, Observation):
-            self._log.answer(self._log.append(action), prepared)
-            return True
-        verdict, code = await self._judge(prepared, isolation), "refused"
-        if verdict.outcome != "refuse":
-            decision = await self._hooking.before(
-                msgspec.structs.replace(prepared, risk=verdict.risk)
-            )
-            verdict, code = stricter(verdict, decision), "hook_blocked"
-        action = self._log.append(msgspec.structs.replace(prepared, risk=verdict.risk))
-        match verdict.outcome:
-            case "refuse":
-                self._log.answer(action, ErrorObservation(code=code, message=verdict.reason))
-            case "ask":
-                self._pending = action
-                self._log.set_state(
-                    "awaiting_user_confirmation",
-                    "The agent waits for your approval.",
-                    cause=action.id,
-                )
-                return False
-            case "run":
-                await self._execute(action)
-        return True
-
-    async def _execute(self, action: Action) -> None:
-        await self._hooking.after(action, await self._execution.run(action))
-
-    async def _judge(self, action: Action, isolation: IsolationObservation) -> Verdict:
-        if isolation.workspace:
-            self._gate.work_elsewhere(isolation.workspace)
-        # In a thread: a long text takes seconds to judge.
-        return await asyncio.to_thread(
-            self._gate.check,
-            action,
-            mode=self.state.mode,
-            isolated=isolation.level != "red",
-            online=_has_network(isolation),
-            running=self.state.running_command,
-        )
-
-
-def _has_network(isolation: IsolationObservation) -> bool | None:
-    """Whether there is one that lets through what is allowed; None for another machine's."""
-    return None if isolation.workspace else isolation.network is not None
