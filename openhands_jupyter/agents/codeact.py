@@ -32,8 +32,11 @@ from .skills.telling import beginning
 from .tool_arguments import ToolArguments
 from .toolbox import Toolbox
 from .tools import TOOLS, EditFile, WriteFile
+from .web_tools import Fetch
 
-REFUSED_IN_ASK = frozenset(tool.name for tool in (RunCode, CopyIn, WriteFile, EditFile, RunCells))
+REFUSED_IN_ASK = frozenset(
+    tool.name for tool in (RunCode, CopyIn, WriteFile, EditFile, RunCells, Fetch)
+)
 """What the gate refuses in Ask mode whatever the arguments are, so that no model tries it."""
 
 

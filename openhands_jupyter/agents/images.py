@@ -12,6 +12,7 @@ import msgspec
 
 from ..events import (
     Blob,
+    BrowserOutputObservation,
     Event,
     IPythonOutputObservation,
     KernelCodeObservation,
@@ -70,7 +71,10 @@ def _(event: NotebookObservation) -> list[ShownImage]:
 
 @images_of.register
 def _(
-    event: IPythonOutputObservation | KernelCodeObservation | MCPObservation,
+    event: IPythonOutputObservation
+    | KernelCodeObservation
+    | MCPObservation
+    | BrowserOutputObservation,
 ) -> list[ShownImage]:
     return _images_in(event.outputs)
 

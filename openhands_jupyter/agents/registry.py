@@ -13,6 +13,7 @@ import msgspec
 
 from ..errors import Invalid
 from .base import Agent
+from .browsing import BrowsingAgent
 from .codeact import CodeActAgent
 from .planner import PlannerAgent
 from .readonly import ReadOnlyAgent
@@ -26,6 +27,7 @@ _BUILT_IN: tuple[type[Agent], ...] = (
     ReadOnlyAgent,
     PlannerAgent,
     SWEAgent,
+    BrowsingAgent,
 )
 _importing = threading.Lock()
 

@@ -9,6 +9,7 @@ from itertools import count
 from ..events import (
     AgentDelegateObservation,
     Blob,
+    BrowserOutputObservation,
     CmdOutputObservation,
     ErrorObservation,
     Event,
@@ -118,6 +119,19 @@ def _(event: KernelCopyObservation) -> str:
 def _(event: MCPObservation) -> str:
     text = _data(_outputs(event.outputs, count(1)))
     return f"{text}[{'ok' if event.ok else 'error'}, from {event.server}]"
+
+
+@result.register
+def _(event: BrowserOutputObservation) -> str:
+    text = text_of(event.content)
+    end = event.start + len(text)
+    shown = f"characters {event.start:,} to {end:,} of {event.total:,}" if text else "nothing"
+    more = f"; go on with start={end}" if end < event.total else ""
+    cut_off = "; the page is longer than what is read of one" if event.cut else ""
+    # Whoever made the page chose its address and its title too.
+    head = f"{event.title}\n{event.url}\n\n".lstrip("\n")
+    body = _data(f"{head}{text}\n{_outputs(event.outputs, count(1))}")
+    return f"{body}[status {event.status}, {shown}{more}{cut_off}]"
 
 
 @result.register
@@ -247,7 +261,7 @@ _REFUSALS: dict[NetworkRefusal, str] = {
 }
 
 _ACCESS: dict[NetworkAccess, str] = {
-    "once": "allowed the sandbox to reach {} during the next command or cell",
+    "once": "allowed the sandbox to reach {} during the next command, cell or fetch",
     "session": "allowed the sandbox to reach {} in this session",
     "revoked": "no longer allows the sandbox to reach {}",
 }

@@ -24,7 +24,7 @@ from ..events import (
     TaskTrackingAction,
 )
 from ..events.files import EditCommand
-from . import kernel_tools, notebook_tools, run_tools
+from . import kernel_tools, notebook_tools, run_tools, web_tools
 from .tool_arguments import Gated, Path, Timeout, ToolArguments
 
 
@@ -203,6 +203,7 @@ TOOLS: tuple[type[ToolArguments], ...] = (
     SearchFiles,
     *notebook_tools.TOOLS,
     *run_tools.TOOLS,
+    *web_tools.TOOLS,
     Think,
     UpdatePlan,
     AskUser,

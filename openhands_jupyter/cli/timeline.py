@@ -19,6 +19,8 @@ from ..events import (
     AgentThinkAction,
     AwaitRunAction,
     Blob,
+    BrowserOutputObservation,
+    BrowseURLAction,
     ChangeSettingsAction,
     CheckpointObservation,
     CmdOutputObservation,
@@ -196,6 +198,11 @@ class Timeline:
         self._block("> ", msgspec.json.format(msgspec.json.encode(event.arguments)).decode())
         if event.where:
             self._block("", f"Server: {event.where}", "dim")
+
+    @_show.register
+    def _(self, event: BrowseURLAction) -> None:
+        where = f" from character {event.start}" if event.start else ""
+        self._head(event, f"Fetches {event.url}{where}")
 
     @_show.register
     def _(self, event: KernelCopyAction) -> None:
@@ -467,6 +474,12 @@ class Timeline:
         end = "ok" if event.ok else "error"
         told = f"{event.tool} of {event.server} ended: {end}"
         self._head(event, told, "dim" if event.ok else "red")
+
+    @_show.register
+    def _(self, event: BrowserOutputObservation) -> None:
+        self._outputs(event.outputs)
+        told = f"Fetched {event.url}: {event.title}".rstrip(": ")
+        self._head(event, f"{told} ({event.total} characters, status {event.status})", "dim")
 
     @_show.register
     def _(self, event: KernelCopyObservation) -> None:

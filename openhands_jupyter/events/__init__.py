@@ -28,6 +28,7 @@ from .agents import (
     PlanHandOverAction,
     PlanHandOverObservation,
 )
+from .browsing import BrowserOutputObservation, BrowseURLAction
 from .checkpoints import (
     CheckpointObservation,
     FilesRestoredObservation,
@@ -166,6 +167,8 @@ __all__ = [
     "AwaitRunAction",
     "BackgroundJob",
     "Blob",
+    "BrowseURLAction",
+    "BrowserOutputObservation",
     "CellContext",
     "CellDecision",
     "CellEdit",

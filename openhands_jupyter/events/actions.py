@@ -198,8 +198,8 @@ class NetworkAccessAction(Action, frozen=True, kw_only=True, tag=True):
     host, port
         The place; see `hosts.Rule`.
     access
-        ``once`` until the end of the next command or cell, ``session`` as long as there is the
-        session, or ``revoked``.
+        ``once`` until the end of the next command, cell or fetch, ``session`` as long as there is
+        the session, or ``revoked``.
     """
 
     usual_source: ClassVar[Source] = "user"

@@ -12,6 +12,7 @@ import msgspec
 from . import (
     actions,
     agents,
+    browsing,
     checkpoints,
     files,
     hooks,
@@ -31,6 +32,7 @@ from .masking import Masker, map_texts
 _MODULES = (
     actions,
     agents,
+    browsing,
     checkpoints,
     files,
     hooks,
@@ -166,6 +168,7 @@ def _outputs_of(event: Event) -> list[running.Output]:
             running.IPythonOutputObservation()
             | kernels.KernelCodeObservation()
             | mcp.MCPObservation()
+            | browsing.BrowserOutputObservation()
         ):
             return event.outputs
         case notebook_runs.NotebookRunObservation():

@@ -204,8 +204,8 @@ class SandboxReleasedObservation(Observation, frozen=True, kw_only=True, tag=Tru
 class NetworkRefusedObservation(Observation, frozen=True, kw_only=True, tag=True):
     """A program in the sandbox wanted to reach a place and could not; told once an action.
 
-    ``cause`` is the command or cell that ran, or else the last one, which left the program running.
-    It is answered by an observation of its own.
+    ``cause`` is the command, cell or fetch that ran, or else the last one, which left the program
+    running. It is answered by an observation of its own.
 
     Attributes
     ----------

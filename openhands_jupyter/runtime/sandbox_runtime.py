@@ -13,6 +13,7 @@ import msgspec
 from ..errors import OpenHandsError, SandboxUnavailable
 from ..events import (
     Action,
+    BrowseURLAction,
     CmdOutputObservation,
     CmdRunAction,
     ErrorObservation,
@@ -34,6 +35,7 @@ from .gateway.settings import GatewaySettings
 from .kernel_host import KernelHost
 from .kernel_slot import KernelSlot
 from .limits import Limits
+from .pages import browse
 from .rest import Rest
 from .sandbox import Sandbox
 from .trouble import PATIENCE, died
@@ -295,7 +297,8 @@ class SandboxRuntime(Runtime):
                 with contextlib.suppress(SandboxDied):
                     # At once, because elsewhere an answer takes its time.
                     stops = [
-                        self._sandbox.request(f"{what}.stop", {}) for what in ("shell", "search")
+                        self._sandbox.request(f"{what}.stop", {})
+                        for what in ("shell", "search", "web")
                     ]
                     await asyncio.gather(*stops)
             if running.ended.is_set():
@@ -414,6 +417,8 @@ class SandboxRuntime(Runtime):
             case IPythonRunCellAction():
                 seconds = self._timeout if action.timeout is None else action.timeout
                 return await self._kernel.run(sandbox, action.code, seconds, on_output, stopping)
+            case BrowseURLAction():
+                return await browse(sandbox, action, stopping)
             case _ if isinstance(action, FileAction):
                 return await run_file_action(sandbox, action, self._timeout, stopping)
             case _:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..events import (
     Action,
+    BrowseURLAction,
     CmdRunAction,
     FileEditAction,
     FileGlobAction,
@@ -32,6 +33,7 @@ from .python import check_python
 from .run_rules import check_run
 from .scene import Scene
 from .shell import check_shell
+from .web_rules import check_fetch
 
 _READERS = {
     "shell": check_shell,
@@ -94,6 +96,8 @@ def assess(
             check_code(scene, action)
         case PlanHandOverAction():
             pass
+        case BrowseURLAction(url=url):
+            check_fetch(scene, url)
         case MCPAction():
             check_call(scene, action)
         case KernelControlAction():

@@ -13,6 +13,7 @@ from ..config import Settings
 from ..errors import Conflict, Invalid, OpenHandsError
 from ..events import (
     Action,
+    BrowseURLAction,
     CmdOutputObservation,
     CmdRunAction,
     ErrorObservation,
@@ -193,7 +194,7 @@ class SessionNetwork:
         self._on_change()
 
     def _on_action(self, action: Action) -> None:
-        if isinstance(action, CmdRunAction | IPythonRunCellAction):
+        if isinstance(action, CmdRunAction | IPythonRunCellAction | BrowseURLAction):
             self._cause = action.id
             self._told.clear()
             self._once = dict.fromkeys(self._once, True)

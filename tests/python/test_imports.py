@@ -14,7 +14,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "openhands_jupyter"
-HEAVY = {"docker", "ipykernel", "litellm", "mcp", "openai", "pandas", "PIL", "resvg_py"}
+HEAVY = {
+    "bs4",
+    "docker",
+    "ipykernel",
+    "litellm",
+    "lxml",
+    "markdownify",
+    "mcp",
+    "openai",
+    "pandas",
+    "PIL",
+    "resvg_py",
+}
 OUTSIDE = {PACKAGE / "__init__.py", PACKAGE / "_version.py"}
 """No rooms: the package imports its rooms on demand only, and everybody may import the version."""
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - OUTSIDE)

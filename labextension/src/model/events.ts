@@ -6,6 +6,7 @@ export type Action =
   | AgentMessageAction
   | AgentThinkAction
   | AwaitRunAction
+  | BrowseURLAction
   | ChangeAgentStateAction
   | ChangeSettingsAction
   | CmdRunAction
@@ -50,6 +51,7 @@ export type Action =
 export type Observation =
   | AgentDelegateObservation
   | AgentStateChangedObservation
+  | BrowserOutputObservation
   | CheckpointObservation
   | CmdOutputObservation
   | ErrorObservation
@@ -242,6 +244,31 @@ export interface AwaitRunAction {
   risk?: Risk | null;
   run: string;
   wait_s?: number;
+}
+/**
+ * Fetch a page from inside the sandbox, and read it.
+ *
+ * Attributes
+ * ----------
+ * url
+ *     Where it is: ``http`` or ``https``, without user and password.
+ * start
+ *     The first character of its text that is read, counted from 0: a long page is read in parts.
+ */
+export interface BrowseURLAction {
+  type: 'BrowseURLAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  url: string;
+  start?: number;
 }
 /**
  * The person runs, pauses or stops the agent.
@@ -935,8 +962,8 @@ export interface MCPAction {
  * host, port
  *     The place; see `hosts.Rule`.
  * access
- *     ``once`` until the end of the next command or cell, ``session`` as long as there is the
- *     session, or ``revoked``.
+ *     ``once`` until the end of the next command, cell or fetch, ``session`` as long as there is
+ *     the session, or ``revoked``.
  */
 export interface NetworkAccessAction {
   type: 'NetworkAccessAction';
@@ -1743,6 +1770,77 @@ export interface AgentStateChangedObservation {
   retry_in?: number | null;
 }
 /**
+ * What a page shows; all of it is of whoever made the page, and untrusted.
+ *
+ * Attributes
+ * ----------
+ * url
+ *     Where it was found in the end, after redirects.
+ * status
+ *     Of the last answer, as in RFC 9110; None where there was none.
+ * title
+ *     The page's, on one line.
+ * media_type
+ *     What the answer said that it is, such as ``text/html``.
+ * content
+ *     The text, of an HTML page in Markdown: the part that was asked for.
+ * start
+ *     The place of its first character in the whole text.
+ * total
+ *     Characters of the whole text.
+ * cut
+ *     Whether the page was longer than what is read of one.
+ * outputs
+ *     Its pictures, if any.
+ */
+export interface BrowserOutputObservation {
+  type: 'BrowserOutputObservation';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  url: string;
+  status?: number | null;
+  title?: string;
+  media_type?: string;
+  content?: string | Blob;
+  start?: number;
+  total?: number;
+  cut?: boolean;
+  outputs?: Output[];
+}
+/**
+ * One output of a cell, in nbformat's terms.
+ *
+ * Attributes
+ * ----------
+ * kind
+ *     ``stream``, ``display_data``, ``execute_result`` or ``error``.
+ * name
+ *     ``stdout`` or ``stderr``, for a stream.
+ * text
+ *     The text of a stream, or the traceback of an error.
+ * data
+ *     The mime bundle: media type to content. A value is text or JSON, or a ``Blob`` where the
+ *     content is an image or large.
+ * metadata
+ *     The bundle's metadata.
+ * ename, evalue
+ *     Name and value of an error.
+ */
+export interface Output {
+  kind: 'display_data' | 'error' | 'execute_result' | 'stream';
+  name?: string;
+  text?: string | Blob;
+  data?: {};
+  metadata?: {};
+  ename?: string;
+  evalue?: string;
+}
+/**
  * The files of the workspace were kept, before an action or at the end of a turn.
  *
  * Attributes
@@ -2170,34 +2268,6 @@ export interface IPythonOutputObservation {
   files?: TouchedFiles | null;
 }
 /**
- * One output of a cell, in nbformat's terms.
- *
- * Attributes
- * ----------
- * kind
- *     ``stream``, ``display_data``, ``execute_result`` or ``error``.
- * name
- *     ``stdout`` or ``stderr``, for a stream.
- * text
- *     The text of a stream, or the traceback of an error.
- * data
- *     The mime bundle: media type to content. A value is text or JSON, or a ``Blob`` where the
- *     content is an image or large.
- * metadata
- *     The bundle's metadata.
- * ename, evalue
- *     Name and value of an error.
- */
-export interface Output {
-  kind: 'display_data' | 'error' | 'execute_result' | 'stream';
-  name?: string;
-  text?: string | Blob;
-  data?: {};
-  metadata?: {};
-  ename?: string;
-  evalue?: string;
-}
-/**
  * Names of a kernel that stand for something else after a run than before.
  *
  * Attributes
@@ -2518,8 +2588,8 @@ export interface ModelUsageObservation {
 /**
  * A program in the sandbox wanted to reach a place and could not; told once an action.
  *
- * ``cause`` is the command or cell that ran, or else the last one, which left the program running.
- * It is answered by an observation of its own.
+ * ``cause`` is the command, cell or fetch that ran, or else the last one, which left the program
+ * running. It is answered by an observation of its own.
  *
  * Attributes
  * ----------

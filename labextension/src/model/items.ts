@@ -4,6 +4,8 @@ import type {
   AgentMessageAction,
   AgentStateChangedObservation,
   AwaitRunAction,
+  BrowserOutputObservation,
+  BrowseURLAction,
   CmdOutputObservation,
   CmdRunAction,
   CondensationAction,
@@ -97,6 +99,7 @@ export type KernelAction =
  */
 export type RunnableAction = (
   | AwaitRunAction
+  | BrowseURLAction
   | CmdRunAction
   | FileEditAction
   | FileGlobAction
@@ -116,6 +119,7 @@ export type RunnableAction = (
  * What answers a runnable action.
  */
 export type Result =
+  | BrowserOutputObservation
   | CmdOutputObservation
   | ErrorObservation
   | FileEditObservation

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from './client';
 import type { IImageStatus, IModelReport } from './client';
 import type {
+  BrowserOutputObservation,
   IsolationObservation,
   NetworkRefusedObservation,
   Risk,
@@ -80,6 +81,11 @@ export function describeAction(
     case 'KernelInspectAction':
     case 'KernelLookAction':
       return describeKernelAction(trans, action);
+    case 'BrowseURLAction':
+      return {
+        verb: trans.__('Fetch'),
+        object: revealOnOneLine(action.url)
+      };
     case 'MCPAction':
       return {
         verb: trans.__('Call your tool'),
@@ -210,6 +216,8 @@ export function agentText(trans: TranslationBundle, agent: string): string {
       return trans.__('Planner');
     case 'readonly':
       return trans.__('Read only');
+    case 'browsing':
+      return trans.__('Browsing');
     case 'swe':
       return trans.__('Software engineer');
     default:
@@ -335,6 +343,10 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
       return result.ok === false ? trans.__('Error') : trans.__('Done');
     case 'MCPObservation':
       return result.ok === false ? trans.__('Error') : trans.__('Done');
+    case 'BrowserOutputObservation':
+      return fetched(result)
+        ? trans.__('Fetched')
+        : trans.__('Status %1', `${result.status}`);
     case 'PlanHandOverObservation':
       return trans.__('%1 carries it out', agentText(trans, result.agent));
     case 'FileWriteObservation':
@@ -399,11 +411,20 @@ export function succeeded(result: Result): boolean {
     case 'KernelCodeObservation':
     case 'MCPObservation':
       return result.ok !== false;
+    case 'BrowserOutputObservation':
+      return fetched(result);
     case 'NotebookRunObservation':
       return SUCCEEDS.includes(result.state);
     default:
       return true;
   }
+}
+
+/**
+ * Whether a page is the one that was asked for, and not one that tells of an error.
+ */
+function fetched({ status }: BrowserOutputObservation): boolean {
+  return (status ?? 200) < 400;
 }
 
 type Interruption =

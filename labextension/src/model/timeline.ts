@@ -251,6 +251,7 @@ export class Timeline {
         );
         return { ...base, kind: 'message', action: event };
       case 'AwaitRunAction':
+      case 'BrowseURLAction':
       case 'CmdRunAction':
       case 'FileEditAction':
       case 'FileGlobAction':
@@ -321,6 +322,7 @@ export class Timeline {
       case 'ConfirmationAction':
         this._update(event.cause, { decision: event });
         return null;
+      case 'BrowserOutputObservation':
       case 'CmdOutputObservation':
       case 'FileEditObservation':
       case 'FileGlobObservation':

@@ -118,6 +118,7 @@ export function ActionBody(props: {
     case 'KernelInspectAction':
       return <Looked action={action} />;
     case 'AwaitRunAction':
+    case 'BrowseURLAction':
     case 'FileReadAction':
     case 'KernelLookAction':
     case 'NotebookListAction':

@@ -420,6 +420,7 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'NotebookRunAction':
     case 'StopRunAction':
       return codeIcon;
+    case 'BrowseURLAction':
     case 'FileReadAction':
       return fileIcon;
     case 'FileGlobAction':

@@ -47,7 +47,9 @@ export function Refused({ item }: { item: IRefusedItem }): JSX.Element {
             type="button"
             className="jp-OpenHands-button"
             disabled={busy}
-            title={trans.__('Until the agent’s next command or cell has ended')}
+            title={trans.__(
+              'Until the agent’s next command, cell or fetch has ended'
+            )}
             onClick={() => void allow('once')}
           >
             {trans.__('Allow once')}

@@ -1,4 +1,5 @@
 import type {
+  BrowserOutputObservation,
   CmdOutputObservation,
   ErrorObservation,
   FileEditObservation,
@@ -73,6 +74,9 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
       )}
       {result?.type === 'MCPObservation' && (
         <Outputs session={session} outputs={result.outputs ?? []} />
+      )}
+      {result?.type === 'BrowserOutputObservation' && (
+        <Page session={session} result={result} />
       )}
       {result?.type === 'KernelCopyObservation' && <Copied result={result} />}
       {result?.type === 'FileReadObservation' && <FileText result={result} />}
@@ -297,6 +301,33 @@ function FileText({ result }: { result: FileReadObservation }): JSX.Element {
         label={trans.__('What was read')}
       />
     </Fold>
+  );
+}
+
+/**
+ * What was read of a page of the web; nothing of it is drawn as a page.
+ */
+function Page(props: {
+  session: string;
+  result: BrowserOutputObservation;
+}): JSX.Element {
+  const { session, result } = props;
+  const { trans } = useServices();
+  return (
+    <>
+      {result.title && (
+        <p className="jp-OpenHands-quiet">{revealOnOneLine(result.title)}</p>
+      )}
+      {result.content && (
+        <Fold summary={trans.__('Show what was read')}>
+          <Code
+            text={textOf(result.content)}
+            label={trans.__('What was read')}
+          />
+        </Fold>
+      )}
+      <Outputs session={session} outputs={result.outputs ?? []} />
+    </>
   );
 }
 

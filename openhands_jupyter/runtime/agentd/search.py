@@ -5,26 +5,17 @@ from __future__ import annotations
 import errno
 import json
 import os
-import subprocess
-import sys
-import threading
 from typing import Any
 
 from . import finder
 from .errors import ActionError
 from .paths import explained, resolve
+from .program import Program, source_of
 
 LONGEST = finder.PATIENCE + 10.0
 """Seconds after which a search that does not even look at the clock is ended."""
 
-
-def _source_of_finder() -> str:
-    loader: Any = finder.__loader__
-    return str(loader.get_source(finder.__name__))
-
-
-# Read now: what agentd was loaded from may be a zip file that is removed once it runs.
-_PROGRAM = f"{_source_of_finder()}\nmain()\n"
+_PROGRAM = source_of("finder")
 
 
 class Search:
@@ -39,9 +30,7 @@ class Search:
 
     def __init__(self, workspace: str) -> None:
         self._workspace = workspace
-        self._changing = threading.Lock()
-        self._running: subprocess.Popen[bytes] | None = None
-        self._stopped = False
+        self._finder = Program(_PROGRAM, "search")
 
     def glob(self, pattern: str, path: str) -> dict[str, Any]:
         """Find files by name.
@@ -111,10 +100,7 @@ class Search:
 
     def stop(self) -> None:
         """End the search that runs, if any."""
-        with self._changing:
-            if self._running is not None:
-                self._stopped = True
-                self._running.kill()
+        self._finder.stop()
 
     def _existing(self, path: str) -> str:
         full = resolve(self._workspace, path)
@@ -123,29 +109,14 @@ class Search:
         return full
 
     def _find(self, request: dict[str, Any]) -> dict[str, Any]:
-        with self._changing:
-            self._stopped = False
-            self._running = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _PROGRAM],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        try:
-            output, _ = self._running.communicate(json.dumps(request).encode(), timeout=LONGEST)
-        except subprocess.TimeoutExpired:
-            self._running.kill()
-            self._running.communicate()
+        ended = self._finder.ask(request, LONGEST)
+        if ended is None:
             raise ActionError(
                 "search_timeout",
                 f"The search did not end in {LONGEST:.0f} seconds.",
                 "Use a simpler expression, or search a smaller folder.",
-            ) from None
-        finally:
-            with self._changing:
-                code, self._running = self._running.poll(), None
-        if self._stopped:
-            raise ActionError("stopped", "The search was stopped.")
+            )
+        code, output = ended
         if code != 0:
             raise ActionError(
                 "search_failed",

@@ -1,4 +1,4 @@
-"""The tools of a sandbox: its shell, the file actions and the searches."""
+"""The tools of a sandbox: its shell, the file actions, the searches and the web."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .copies import Copies
 from .files import Files
 from .search import Search
 from .shell import Shell
+from .web import Web
 
 if TYPE_CHECKING:
     OnText = Callable[[str], None]
@@ -35,6 +36,7 @@ class Tools:
         files = Files(workspace)
         search = Search(workspace)
         copies = Copies(scratch)
+        web = Web()
         self.methods: dict[str, Callable[[dict[str, Any], OnText], Any]] = {
             "shell.run": lambda p, on: shell.run(on_text=on, **p),
             "shell.stop": lambda p, on: shell.stop(),
@@ -45,4 +47,6 @@ class Tools:
             "file.glob": lambda p, on: search.glob(**p),
             "file.grep": lambda p, on: search.grep(**p),
             "search.stop": lambda p, on: search.stop(),
+            "web.fetch": lambda p, on: web.fetch(**p),
+            "web.stop": lambda p, on: web.stop(),
         }

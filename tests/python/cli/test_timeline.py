@@ -13,6 +13,8 @@ from openhands_jupyter.events import (
     AgentDelegateObservation,
     AwaitRunAction,
     BackgroundJob,
+    BrowserOutputObservation,
+    BrowseURLAction,
     CellEdit,
     CellResult,
     CmdOutputObservation,
@@ -74,6 +76,11 @@ RAN = CellResult(
         (
             CmdOutputObservation(content="Sure?", running=True, jobs=[JOB]),
             ["Sure?", "-1  Command still running", "Job 1, pid 42, running: serve\\u{202e} &"],
+        ),
+        (BrowseURLAction(url="http://a.test/\u202e"), ["-1  Fetches http://a.test/\\u{202e}"]),
+        (
+            BrowserOutputObservation(url="http://a.test/", title="Rivers", status=200, total=9),
+            ["-1  Fetched http://a.test/: Rivers (9 characters, status 200)"],
         ),
         (FileGlobAction(pattern="*.py"), ["-1  Finds files: *.py in ."]),
         (

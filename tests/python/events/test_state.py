@@ -15,6 +15,7 @@ from openhands_jupyter.events import (
     AgentStateChangedObservation,
     AgentThinkAction,
     AwaitRunAction,
+    BrowseURLAction,
     ChangeAgentStateAction,
     ChangeSettingsAction,
     CmdOutputObservation,
@@ -68,6 +69,7 @@ from openhands_jupyter.events.codec import ACTIONS, TYPES
 
 RUNNABLE: list[Action] = [
     CmdRunAction(command="ls"),
+    BrowseURLAction(url="http://a.test/"),
     IPythonRunCellAction(code="1"),
     FileReadAction(path="x"),
     FileWriteAction(path="x", content=""),

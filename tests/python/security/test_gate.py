@@ -7,6 +7,7 @@ import pytest
 from openhands_jupyter.events import (
     Action,
     AgentThinkAction,
+    BrowseURLAction,
     CmdRunAction,
     FileEditAction,
     FileGlobAction,
@@ -42,6 +43,7 @@ LIST = CmdRunAction(command="ls -la")
 LIST_KEYS = CmdRunAction(command="ls ~/.ssh")
 BUILD = CmdRunAction(command="make test")
 FETCH = CmdRunAction(command="curl https://example.org")
+BROWSE = BrowseURLAction(url="https://example.org/a?b=c")
 DELETE = CmdRunAction(command="rm a.tmp")
 COMPUTE = IPythonRunCellAction(code="1 + 1")
 INSTALL = IPythonRunCellAction(code="%pip install numpy")
@@ -72,6 +74,8 @@ THINK = AgentThinkAction(thought="hm")
         (LIST_KEYS, True, "ask", "ask", "run"),
         (BUILD, True, "refuse", "run", "run"),
         (FETCH, True, "refuse", "run", "run"),
+        (BROWSE, True, "refuse", "run", "run"),
+        (BROWSE, False, "refuse", "ask", "ask"),
         (DELETE, True, "refuse", "ask", "run"),
         (COMPUTE, True, "refuse", "run", "run"),
         (INSTALL, True, "refuse", "ask", "run"),
@@ -180,6 +184,9 @@ def test_the_network_is_there_or_not(gate: Gate, online: bool | None, said: str)
     verdict = gate.check(FETCH, mode="agent", isolated=True, online=online)
     assert (verdict.outcome, verdict.risk.level) == ("run", "medium")
     assert verdict.risk.reasons == [said]
+    fetched = gate.check(BROWSE, mode="agent", isolated=True, online=online)
+    assert fetched.risk.reasons == [said.replace("curl", "example.org")]
+    assert fetched.risk.level == "medium"
 
 
 @pytest.mark.parametrize(

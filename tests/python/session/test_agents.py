@@ -152,7 +152,7 @@ async def test_delegates_work_one_after_the_other_and_only_their_results_come_ba
             ("codeact", [second.id]),
         ]
         (wrong,) = events(session, InvalidToolCallAction)
-        assert "The agents are: codeact, readonly, swe." in wrong.message
+        assert "The agents are: codeact, readonly, swe, browsing." in wrong.message
         assert session.info().steps == 6
         used = events(session, ModelUsageObservation)
         assert [e.agent_path for e in used] == [[], *[[first.id]] * 2, *[[second.id]] * 2, []]

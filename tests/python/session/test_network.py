@@ -14,6 +14,8 @@ from waiting import PATIENCE
 
 from openhands_jupyter.errors import Conflict, Invalid
 from openhands_jupyter.events import (
+    BrowserOutputObservation,
+    BrowseURLAction,
     CmdOutputObservation,
     CmdRunAction,
     ErrorObservation,
@@ -128,6 +130,31 @@ async def test_once_lasts_until_the_next_command_has_ended(online, run):
         assert await run(session, FETCH, FETCH) == [0, 22]
         assert session.info().network.allowed == []
         assert refusals(session) == [(HOST, 80, "not_listed")] * 2
+
+
+async def test_a_page_is_refused_then_fetched_by_an_agent_that_only_reads(online, model_server):
+    page = call("fetch", url=f"{INDEX}/tinywheel/")
+    async with online() as sessions:
+        session = await sessions.create(mode="agent", agent="browsing")
+        model_server.play(page, text("May I?"))
+        last = session.send_message("What is there?")
+        await until(session, "awaiting_user_input", after=last)
+        [refused] = events(session, NetworkRefusedObservation)
+        [action] = events(session, BrowseURLAction)
+        assert (refused.cause, refused.host, refused.port) == (action.id, HOST, 80)
+        assert action.risk.reasons == [
+            f"Uses the network ({HOST}); what is not allowed will be refused"
+        ]
+        session.network.change(HOST, 80, "once")
+        model_server.play(page, page, DONE)
+        last = session.send_message("Yes")
+        await until(session, "finished", after=last)
+        assert [e.status for e in events(session, BrowserOutputObservation)] == [403, 200, 403]
+        messages = model_server.requests[-1].body["messages"]
+        told = [m["content"] for m in messages if m["role"] == "tool"]
+        link = f"[tinywheel]({INDEX}/tinywheel/tinywheel-1.0-py3-none-any.whl#sha256="
+        assert link in told[-2] and f"{HOST}:80 is not among the hosts" in told[-1]
+        assert session.info().network.allowed == []
 
 
 async def test_once_given_while_a_command_runs_is_for_the_one_after_it(online, model_server, run):

@@ -114,6 +114,16 @@ describe('outcomeText and succeeded', () => {
       '1 line found',
       true
     ],
+    [
+      { type: 'BrowserOutputObservation', url: 'http://a.test/', status: 200 },
+      'Fetched',
+      true
+    ],
+    [
+      { type: 'BrowserOutputObservation', url: 'http://a.test/', status: 404 },
+      'Status 404',
+      false
+    ],
     [{ type: 'KernelObservation', whose: 'user', content: 'x' }, 'Done', true],
     [
       { type: 'NotebookObservation', path: 'a.ipynb', content: '' },
