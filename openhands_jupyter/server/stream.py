@@ -103,7 +103,7 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JsonErrors):
         while (info := self._session.info()) != told:
             await self._send("session", session=info)
             told = info
-        async for info in self._session.changed():
+        async for info in self._session.keeping.changed():
             await self._send("session", session=info)
 
     async def _send_heartbeats(self) -> None:

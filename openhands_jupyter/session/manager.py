@@ -154,7 +154,7 @@ class SessionManager:
                         "agent": agent,
                     }
                 )
-                await asyncio.to_thread(session.save)
+                await asyncio.to_thread(session.keeping.save)
             except OSError as error:
                 del self._open[session.id]
                 await session.close()

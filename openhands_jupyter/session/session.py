@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,10 @@ from ..agents.skills import Library, Skills, SkillTool
 from ..config import Config, Settings
 from ..controller import AgentController
 from ..controller.log import Log
-from ..errors import Conflict, Invalid, NotFound
+from ..errors import Conflict, Invalid
 from ..events import (
     AgentDelegateAction,
     AgentDelegateObservation,
-    AgentState,
     AgentStateChangedObservation,
     CellDecision,
     ChangeAgentStateAction,
@@ -45,24 +43,21 @@ from ..events import (
 from ..llm.base import LanguageModel
 from ..mcp.servers import McpServers
 from ..notebooks.delivery.notebooks import Notebooks
-from ..notebooks.undo.kept import KeptEdits
-from ..notebooks.undo.taking_back import TakingBack
 from ..runtime.environment import packages
 from ..runtime.kernel_host import MakeHost
 from ..security import Gate
+from . import conditions
 from .decisions import check_cells
 from .diagnosis import Diagnosis, diagnose
 from .dry_runs import dry_run_of
 from .files import SessionFiles, make_checkpointing
 from .handing_over import HandingOver
-from .info import SessionInfo, write_info
-from .kernel_executor import kernel_executor
+from .info import SessionInfo
+from .keeping import Keeping
 from .mcp_actions import McpActions
 from .model import SessionModel, condenser_settings
 from .network import SessionNetwork
-from .notebook_actions import NotebookActions
-from .notebook_places import NotebookPlaces
-from .notebook_runs import NotebookRuns
+from .notebook_work import NotebookWork
 from .routing import RoutingRuntime
 from .runtime import make_runtime
 from .sandbox_kernel import SandboxKernel
@@ -72,8 +67,6 @@ if TYPE_CHECKING:
     from ..notebooks.running.kernels import Kernels
 
 TITLE_LENGTH = 60
-
-_log = logging.getLogger(__name__)
 
 
 class Session:
@@ -91,6 +84,8 @@ class Session:
         What its sandbox may reach.
     files
         What changed in the workspace.
+    keeping
+        Tells what `info` gives whenever that changes, and keeps it on the disk.
     """
 
     controller: AgentController
@@ -112,9 +107,8 @@ class Session:
         self.stream = stream
         self._state = state
         self._info = info
-        self._folder = config.sessions_folder / info.id
-        self._changed = asyncio.Event()
-        self._saved: SessionInfo | None = None
+        folder = config.sessions_folder / info.id
+        self.keeping = Keeping(folder, self.info, stream.settled)
         self._closed = False
         self._used = datetime.now(UTC)
         self._home = config.home
@@ -123,49 +117,37 @@ class Session:
         workspace = self._workspace = Path(info.workspace)
         settings = config.settings
         self._condenser = condenser_settings(settings)
-        self.network = SessionNetwork(stream, state, settings, config.locked, self._announce)
-        self._kernel_host = make_host(info.id, self._announce) if make_host else None
+        self.network = SessionNetwork(stream, state, settings, config.locked, self.keeping.announce)
+        self._kernel_host = make_host(info.id, self.keeping.announce) if make_host else None
         self._name_kernel()
         self._runtime = make_runtime(config, info, state, self.network.way_out, self._kernel_host)
         checkpoints = make_checkpointing(config, info, stream, state.files)
-        places, kept = NotebookPlaces(config.root, workspace), KeptEdits(self._folder / "edits")
-        actions = NotebookActions(
-            notebooks, places, state, info.id, stream.masker, kept, stream.blobs
-        )
-        self._runs = NotebookRuns(
-            runs,
-            actions,
-            self._runtime,
+        self._notebooks = NotebookWork(
+            config,
+            info,
+            stream,
             state,
-            stream.masker,
-            stream.blobs,
-            self._announce,
+            self._runtime,
+            notebooks,
+            kernels,
+            runs,
+            self.keeping.announce,
         )
         self._model = SessionModel(Log(stream, state), resolve, config)
         executors = (
-            actions,
-            self._runs,
+            *self._notebooks.executors,
             SandboxKernel(self._runtime, stream.masker),
             HandingOver(self._runtime),
             McpActions(mcp),
-            kernel_executor(
-                kernels,
-                notebooks,
-                places,
-                settings.timeout,
-                state,
-                stream.masker,
-                self._runtime.bring,
-            ),
         )
-        cells = TakingBack(kept, actions.open, actions.opened, places.shown, info.id)
+        cells = self._notebooks.cells
         self.files = SessionFiles(stream, state.files, checkpoints, cells)
         self.controller = AgentController(
             stream,
             state,
             Cast(registry.find, self._make_agent),
             Gate(workspace),
-            RoutingRuntime(self._runtime, executors, self._runs),
+            RoutingRuntime(self._runtime, executors, self._notebooks.runs),
             checkpoints,
             cells,
             Skills(Library(workspace, config.home)),
@@ -173,7 +155,7 @@ class Session:
         )
         stream.add_listener(self.network.on_event)
         stream.add_listener(self._on_event)
-        self._saving = asyncio.create_task(self._keep_saved())
+        self.keeping.begin()
 
     def _make_agent(self, kind: type[Agent], delegates: bool) -> Agent:
         asking = self.controller.asking
@@ -197,7 +179,7 @@ class Session:
     def forgettable(self) -> bool:
         """Whether nothing would be lost or cut off if it were closed and opened again."""
         settled = self._state.agent_state in _SETTLED and self._state.mode != "auto"
-        return settled and self.stream.subscribers == 0 and not self._runs.running
+        return settled and self.stream.subscribers == 0 and not self._notebooks.running
 
     def touch(self) -> None:
         """Note that somebody uses the session."""
@@ -247,7 +229,7 @@ class Session:
             asleep=state.asleep,
             pending=state.pending_confirmation,
             command_running=state.running_command is not None,
-            cells_running=self._runs.running,
+            cells_running=self._notebooks.running,
             plan=state.plan,
             secrets=list(self._secrets.given(state.secrets)),
             network=self.network.info(),
@@ -268,18 +250,6 @@ class Session:
             "time_limit": limits.time,
             "stuck_detection": limits.stuck_detection,
         }
-
-    async def changed(self) -> AsyncIterator[SessionInfo]:
-        """What `info` gives, each time that the state, a setting, the plan or the title changed.
-
-        A change is told once it is safe on the disk.
-        """
-        changed = self._changed
-        while not self._closed:
-            await changed.wait()
-            changed = self._changed
-            await self.stream.settled()
-            yield self.info()
 
     def send_message(self, content: str, context: Sequence[MessageContext] = ()) -> int:
         """The person says something; gives the event's id.
@@ -335,20 +305,10 @@ class Session:
         earlier = self._state.decisions.get(action_id)
         if earlier and (earlier.decision, earlier.cells) == (decision, cells):
             return earlier.id, False
-        self._require_waiting(action_id)
+        conditions.require_waiting(self._state, action_id)
         check_cells(self._state.open_calls.get(action_id), cells, self.stream.masker)
         action = ConfirmationAction(cause=action_id, decision=decision, reason=reason, cells=cells)
         return self.stream.append(action), True
-
-    def _require_waiting(self, action_id: int) -> None:
-        if not 0 <= action_id <= self.stream.last_id:
-            raise NotFound("event_not_found", f"The session has no event {action_id}.")
-        if action_id != self._state.pending_confirmation:
-            raise Conflict(
-                "confirmation_stale",
-                f"Action {action_id} does not wait for a decision (any more).",
-                "Look at the timeline: it was decided, stopped or overtaken by a message.",
-            )
 
     def dry_run(self, action_id: int, cells: list[CellDecision] | None = None) -> int:
         """The person tries in the sandbox what waits for approval; gives the event's id.
@@ -369,7 +329,7 @@ class Session:
         Invalid
             When there is nothing in it that could be tried.
         """
-        self._require_waiting(action_id)
+        conditions.require_waiting(self._state, action_id)
         check_cells(self._state.open_calls.get(action_id), cells, self.stream.masker)
         action = dry_run_of(self.controller.pending, cells or [])
         return self.controller.dry_runs.begin(action)
@@ -386,17 +346,7 @@ class Session:
         Conflict
             When the session is in no state for it.
         """
-        left_running = self._state.running_command is not None or self._runs.running
-        has_to_stop = left_running or bool(self._state.delegations)
-        if (
-            not (command == "stop" and has_to_stop)
-            and self._state.agent_state not in _COMMAND_STATES[command]
-        ):
-            raise Conflict(
-                "wrong_state",
-                f"The session cannot {command} while it is {self._state.agent_state}.",
-                "Send a message to give the agent something to do.",
-            )
+        conditions.require_command(self._state, command, cells_running=self._notebooks.running)
         return self.stream.append(ChangeAgentStateAction(command=command))
 
     def undo(self, turn: int | None = None, force: Sequence[str] = ()) -> int:
@@ -416,7 +366,7 @@ class Session:
         Conflict
             When the agent is at work, or there is nothing to undo.
         """
-        self._require_state("be undone", _UNDO_STATES)
+        conditions.require_undo(self._state)
         first = self.files.check_undo(turn)
         return self.stream.append(UndoAction(turn=first, force=list(force)))
 
@@ -439,22 +389,9 @@ class Session:
         Conflict
             When an action waits for approval, or the files were not kept then.
         """
-        self._require_state("be rewound", _UNDO_STATES | {"running", "rate_limited"})
+        conditions.require_rewind(self._state)
         self.files.check_rewind(event)
         return self.stream.append(RewindAction(event=event, replay=replay, force=list(force)))
-
-    def _require_state(self, what: str, states: frozenset[AgentState]) -> None:
-        state = self._state.agent_state
-        restoring = any(
-            isinstance(action, UndoAction | RewindAction)
-            for action in self._state.open_calls.values()
-        )
-        if state not in states or restoring:
-            raise Conflict(
-                "wrong_state",
-                f"The session cannot {what} while it is {state.replace('_', ' ')}.",
-                "Stop the agent or decide on what waits for your approval, then try again.",
-            )
 
     def change_settings(
         self,
@@ -511,7 +448,7 @@ class Session:
         title = self.stream.masker.text(title)
         self._info = msgspec.structs.replace(self._info, title=title)
         self._name_kernel()
-        self._announce()
+        self.keeping.announce()
 
     async def diagnosis(self) -> Diagnosis:
         """What the session waits for, for how long, and what can be done about it."""
@@ -546,23 +483,10 @@ class Session:
             await self.controller.close(reason)
         finally:
             self._closed = True
-            self._announce()
+            self.keeping.end()
             await self._mcp.close()
             await self.stream.close()
-            await self._saving
-        await asyncio.to_thread(self.save)
-
-    def save(self) -> None:
-        """Keep `info` beside the log, for lists of sessions; the log stays the truth.
-
-        Writes to the disk: to be called on another thread than the event loop's.
-        """
-        info = msgspec.structs.replace(
-            self.info(), open=False, network=None, kernel=None, cells_running=False
-        )
-        if info != self._saved:
-            write_info(self._folder, info)
-            self._saved = info
+            await self.keeping.close()
 
     def _name_kernel(self) -> None:
         if self._kernel_host is not None:
@@ -583,32 +507,11 @@ class Session:
             | LimitWarningObservation
             | TaskTrackingAction,
         ):
-            self._announce()
-
-    def _announce(self) -> None:
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
-
-    async def _keep_saved(self) -> None:
-        async for _ in self.changed():
-            try:
-                await asyncio.to_thread(self.save)
-            except OSError as error:
-                # The log has its own errors; a list that lags behind is no failure.
-                _log.warning("Session %s could not be saved for lists: %s", self.id, error)
+            self.keeping.announce()
 
 
 _SETTLED = frozenset({"awaiting_user_input", "paused", "finished", "rejected", "stopped", "error"})
 """States that a session is in again after it was closed and opened."""
-
-_COMMAND_STATES: dict[Command, frozenset[AgentState]] = {
-    "run": frozenset({"paused", "stopped", "error", "rate_limited"}),
-    "pause": frozenset({"running", "rate_limited"}),
-    "stop": frozenset({"running", "rate_limited", "awaiting_user_confirmation", "paused"}),
-}
-_UNDO_STATES: frozenset[AgentState] = frozenset(
-    {"awaiting_user_input", "paused", "stopped", "finished", "rejected", "error"}
-)
 
 
 def _title_of(content: str) -> str:

@@ -158,7 +158,7 @@ async def test_changes_are_told(manager):
         told = []
 
         async def watch() -> None:
-            async for info in session.changed():
+            async for info in session.keeping.changed():
                 told.append((info.title, info.mode))
 
         watching = asyncio.create_task(watch())
