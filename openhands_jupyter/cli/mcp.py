@@ -6,10 +6,14 @@ import argparse
 import asyncio
 import sys
 
+from msgspec import UNSET, UnsetType
+
 from ..config import Config
 from ..errors import NotFound
 from ..events import Masker
-from ..session.mcp import McpRoom, ServerStatus
+from ..mcp.config import Trust
+from ..session.mcp import McpRoom
+from ..session.mcp_status import ServerStatus
 from .terminal import Terminal, inert
 
 _COLOURS = {"ready": "green", "failed": "red"}
@@ -17,7 +21,7 @@ _COLOURS = {"ready": "green", "failed": "red"}
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its verbs."""
-    parser = commands.add_parser("mcp", help="look at your MCP servers, or try them")
+    parser = commands.add_parser("mcp", help="look at your MCP servers, try them, allow them")
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser(
         "list",
@@ -32,6 +36,21 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "and end it. Exit code 1 when one of them fails.",
     )
     testing.add_argument("names", nargs="*", metavar="NAME", help="only these (default: all)")
+    allowing = verbs.add_parser(
+        "allow",
+        help="allow a server that the workspace names, or say which tools run unasked",
+        description="Show a server and allow it, as it is now; when its definition changes it has "
+        "to be allowed again. The workspace is the current folder.",
+    )
+    allowing.add_argument("name", metavar="NAME")
+    allowing.add_argument(
+        "--trust",
+        metavar="WHICH",
+        help="call without asking: all, reads (tools that say they only read), none, or tools by "
+        "the server's own names, separated by commas (default: as configured, else none)",
+    )
+    forbidding = verbs.add_parser("forbid", help="take that back")
+    forbidding.add_argument("name", metavar="NAME")
 
 
 async def run(options: argparse.Namespace, config: Config, terminal: Terminal) -> int:
@@ -41,10 +60,16 @@ async def run(options: argparse.Namespace, config: Config, terminal: Terminal) -
         found = await room.status(None)
         for warning in found.warnings:
             print(f"jupyter openhands: {inert(warning)}", file=sys.stderr)
-        if options.verb == "list":
-            servers = found.servers
-        else:
-            servers = await _tested(room, found.servers, options.names)
+        match options.verb:
+            case "list":
+                servers = found.servers
+            case "test":
+                servers = await _tested(room, found.servers, options.names)
+            case "allow":
+                trust = _trust(options.trust) if options.trust else UNSET
+                servers = [await _allowed(room, found.servers, options.name, True, trust)]
+            case _:
+                servers = [await _allowed(room, found.servers, options.name, False, None)]
         for server in servers:
             _show(terminal, server)
         if not servers:
@@ -57,11 +82,34 @@ async def run(options: argparse.Namespace, config: Config, terminal: Terminal) -
 async def _tested(
     room: McpRoom, servers: list[ServerStatus], names: list[str]
 ) -> list[ServerStatus]:
-    known = {server.name: server for server in servers}
-    if unknown := [name for name in names if name not in known]:
-        raise NotFound("mcp_server_not_found", f"There is no MCP server {', '.join(unknown)}.")
-    chosen = names or [name for name, server in known.items() if server.state != "off"]
+    for name in names:
+        _named(servers, name)
+    chosen = names or [server.name for server in servers if server.state != "off"]
     return list(await asyncio.gather(*(room.listed(name) for name in chosen)))
+
+
+async def _allowed(
+    room: McpRoom,
+    servers: list[ServerStatus],
+    name: str,
+    use: bool,
+    trust: Trust | UnsetType | None,
+) -> ServerStatus:
+    server = _named(servers, name)
+    needed = use if server.consent is not None else None
+    return await room.consent(name, None, server.digest, needed, trust)
+
+
+def _named(servers: list[ServerStatus], name: str) -> ServerStatus:
+    for server in servers:
+        if server.name == name:
+            return server
+    raise NotFound("mcp_server_not_found", f"There is no MCP server {name}.")
+
+
+def _trust(given: str) -> Trust:
+    known: dict[str, Trust] = {"all": True, "reads": "reads", "none": False}
+    return known[given] if given in known else [name.strip() for name in given.split(",")]
 
 
 def _show(terminal: Terminal, server: ServerStatus) -> None:
@@ -70,6 +118,10 @@ def _show(terminal: Terminal, server: ServerStatus) -> None:
     terminal.print(inert(head), _COLOURS.get(server.state, ""))
     for told in filter(None, (server.message, server.notice)):
         terminal.print(inert(f"  {told}"))
+    if server.consent is not None:
+        terminal.print(inert(f"  from {server.file}"))
+        for line in server.definition.splitlines():
+            terminal.print(inert(f"  {line}"), "dim")
     for line in server.stderr.splitlines()[-20:]:
         terminal.print(inert(f"  | {line}"), "dim")
     for tool in server.tools:

@@ -16,6 +16,7 @@ from ..mcp.config import McpConfig
 from . import hooks, mcp
 from .home import Home
 from .layers import Layer, Origin, from_environment, from_file, from_mapping
+from .mcp_consents import Consents
 from .providers import GENERIC_KEY, PROVIDERS, provider_of
 from .secrets import Secrets
 from .settings import NAMES, TOUR_MODEL, Settings, convert
@@ -48,6 +49,8 @@ class Config:
         As given, links resolved.
     secrets
         API keys and the like.
+    mcp_consents
+        What the person allows MCP servers.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class Config:
             self._panel,
             from_mapping("command line", overrides or {}),
         ]
+        self.mcp_consents = Consents(self._home)
         self.secrets = Secrets(self._home, environ, user_file.api_key)
         self._settle()
 
@@ -160,9 +164,20 @@ class Config:
         """Every secret value known, for the masker."""
         return self.secrets.values()
 
-    def mcp(self) -> McpConfig:
-        """The MCP servers as they are written down now; takes time."""
-        return mcp.read_mcp(self.home, self.root, self._mcp, mcp.SETTING in self.locked)
+    @property
+    def mcp_locked(self) -> bool:
+        """Whether only the administrator's MCP servers may be used, and only as they say."""
+        return mcp.SETTING in self.locked
+
+    def mcp(self, workspace: Path) -> McpConfig:
+        """The MCP servers as they are written down now; takes time.
+
+        Parameters
+        ----------
+        workspace
+            The folder that is worked in, whose own servers are marked as such.
+        """
+        return mcp.read_mcp(self.home, workspace, self._mcp, self.mcp_locked)
 
     def hooks(self, workspace: Path) -> HookConfig:
         """The person's hooks as they are written down now; takes time.

@@ -1,4 +1,4 @@
-"""Where MCP servers are written down: files of the person's, and the server's configuration."""
+"""Where MCP servers are written down: by the person, the administrator, or a workspace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tomlkit
 from tomlkit.exceptions import ParseError
 
 from ..beneath import read_beneath
-from ..mcp.config import McpConfig, merged, read_servers
+from ..mcp.config import ConfigOrigin, McpConfig, merged, read_servers
 
 SETTING = "mcp_servers"
 """The trait, and what an administrator locks."""
@@ -21,31 +21,38 @@ JSON_FILE = "mcp.json"
 LONGEST = 1_000_000
 """Bytes of a file of a workspace."""
 
+MOST = 20
+LONGEST_NAME = 100
+"""Servers that a workspace may name, and characters of their names."""
+
 WORKSPACE_FILES = (Path(".openhands/config.toml"), Path(".openhands/mcp.json"), Path(".mcp.json"))
 
 
-def read_mcp(home: Path, root: Path, traits: Mapping[str, Any] | None, locked: bool) -> McpConfig:
+def read_mcp(
+    home: Path, workspace: Path, traits: Mapping[str, Any] | None, locked: bool
+) -> McpConfig:
     """The MCP servers as they are written down now; takes time.
 
-    A workspace's own files are looked at only to tell that what they name is not used: such a
-    server is a program with all the person's rights, outside the sandbox.
+    Those of a workspace are marked so, and must not be used before the person has said yes to
+    them: such a server is a program with all the person's rights, outside the sandbox.
 
     Parameters
     ----------
     home
         Has ``config.toml`` with a section ``mcp``, and ``mcp.json``, as far as there are any.
-    root
-        The folder that the person works in.
+    workspace
+        The folder that is worked in.
     traits
         Servers by name out of the server's configuration, which come last.
     locked
         Whether these are all that there may be.
     """
     given = read_servers({"servers": dict(traits or {})}, f"traitlets: {SETTING}")
+    given = _marked(given, "administrator", "")
     if locked:
         return given
-    places = [_toml(home / "config.toml"), _json(home / JSON_FILE), given]
-    return merged(*places, McpConfig([], _of_workspace(root)))
+    places = [_toml(home / "config.toml"), _json(home / JSON_FILE)]
+    return merged(_of_workspace(workspace), *places, given)
 
 
 def _toml(path: Path) -> McpConfig:
@@ -57,7 +64,7 @@ def _toml(path: Path) -> McpConfig:
     where = f"{path}: {SECTION}"
     if not isinstance(content, dict):
         return McpConfig([], [f"{where} is left out: it must be a section."])
-    return read_servers(content, where)
+    return _marked(read_servers(content, where), "person", str(path))
 
 
 def _json(path: Path) -> McpConfig:
@@ -67,28 +74,35 @@ def _json(path: Path) -> McpConfig:
         return McpConfig()
     except (OSError, msgspec.DecodeError) as error:
         return McpConfig([], [f"{path} is left out: {error}."])
-    return read_servers(content, str(path))
+    return _marked(read_servers(content, str(path)), "person", str(path))
 
 
-def _of_workspace(root: Path) -> list[str]:
-    """A sentence for each file of the workspace that names servers."""
-    return [warning for file in WORKSPACE_FILES if (warning := _warning(root, file))]
+def _of_workspace(workspace: Path) -> McpConfig:
+    """What its files name, of which only the first few; nothing is said of what is wrong there."""
+    found = merged(*(_of_file(workspace, file) for file in WORKSPACE_FILES)).servers
+    return McpConfig([server for server in found if len(server.name) <= LONGEST_NAME][:MOST])
 
 
-def _warning(root: Path, file: Path) -> str:
+def _of_file(workspace: Path, file: Path) -> McpConfig:
     try:
-        text = read_beneath(root, file, LONGEST).decode()
+        text = read_beneath(workspace, file, LONGEST).decode()
         if file.suffix == ".toml":
             content = tomlkit.parse(text).unwrap().get(SECTION)
         else:
             content = msgspec.json.decode(text)
-    except (OSError, UnicodeDecodeError, ParseError, msgspec.DecodeError):
-        return ""
-    if not isinstance(content, dict) or not content:
-        return ""
-    names = ", ".join(server.name[:80] for server in read_servers(content, "").servers[:10])
-    return (
-        f"{root / file} names MCP servers{f' ({names})' if names else ''}, which are not used: "
-        "they would be programs with all your rights. Where you trust them, copy them to your own "
-        f"{JSON_FILE} or config.toml."
-    )
+    except (OSError, UnicodeDecodeError, ParseError, msgspec.DecodeError, RecursionError):
+        return McpConfig()
+    if not isinstance(content, dict):
+        return McpConfig()
+    return _marked(read_servers(content, ""), "workspace", str(workspace / file))
+
+
+def _marked(read: McpConfig, origin: ConfigOrigin, file: str) -> McpConfig:
+    """Say whose servers they are; which of its tools are trusted is not a workspace's to say."""
+    servers = [
+        msgspec.structs.replace(
+            server, origin=origin, file=file, trust=server.trust if origin != "workspace" else False
+        )
+        for server in read.servers
+    ]
+    return McpConfig(servers, read.warnings)

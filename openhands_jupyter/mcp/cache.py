@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Iterable
@@ -48,7 +47,7 @@ class ToolCache:
     def load(self, configs: Iterable[ServerConfig]) -> None:
         """Read what there is of these; takes time."""
         for config in configs:
-            key = _key(config)
+            key = config.digest
             if key not in self._known:
                 try:
                     with (self._folder / key).open("rb") as file:
@@ -58,15 +57,15 @@ class ToolCache:
 
     def get(self, config: ServerConfig) -> Listing | None:
         """What the server listed; None where that is not known."""
-        return self._known.get(_key(config))
+        return self._known.get(config.digest)
 
     def put(self, config: ServerConfig, tools: list[FoundTool]) -> None:
         """Take in what a server lists, in memory."""
-        self._known[_key(config)] = Listing(time.time(), tools)
+        self._known[config.digest] = Listing(time.time(), tools)
 
     def save(self, config: ServerConfig) -> None:
         """Keep it for later; takes time. Nothing is said where that is not possible."""
-        key = _key(config)
+        key = config.digest
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             partial = self._folder / f"{key}.{os.getpid()}.partial"
@@ -74,17 +73,3 @@ class ToolCache:
             os.replace(partial, self._folder / key)
         except OSError:
             pass
-
-
-def _key(config: ServerConfig) -> str:
-    """What decides over a server's tools, as a hash; secrets stand there by name only."""
-    parts = (
-        config.transport,
-        config.command,
-        config.args,
-        sorted(config.env.items()),
-        config.cwd,
-        config.url,
-        sorted(config.headers.items()),
-    )
-    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()

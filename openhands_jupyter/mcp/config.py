@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -11,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 Transport = Literal["stdio", "sse", "http"]
+ConfigOrigin = Literal["person", "administrator", "workspace"]
 Trust = bool | Literal["reads"] | list[str]
 """Whose calls run unasked: none, all, those that say they only read, or those of these tools."""
 
@@ -38,6 +40,8 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
         Which of its tools are called without asking.
     enabled
         Whether it is used.
+    origin, file
+        Whose it is, and the file that it is written in; no file for the administrator's.
     """
 
     name: str
@@ -52,6 +56,8 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float = 120.0
     trust: Trust = False
     enabled: bool = True
+    origin: ConfigOrigin = "person"
+    file: str = ""
 
     def __repr__(self) -> str:
         """Tell nothing that may hold a secret."""
@@ -64,6 +70,24 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
             return " ".join([self.command, *self.args])
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """All that decides over what is started or reached, and over its tools, as written."""
+        names = ("transport", "command", "args", "env", "cwd", "url", "headers")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def digest(self) -> str:
+        """The definition as a hash: what is kept of a server holds while that is the same."""
+        encoded = msgspec.json.encode(self.definition, order="deterministic")
+        return hashlib.sha256(encoded).hexdigest()
+
+    @property
+    def variables(self) -> list[str]:
+        """The secrets and variables that it is given, by name."""
+        text = msgspec.json.encode(self.definition).decode()
+        return sorted({match[1] for match in _VARIABLE.finditer(text)})
 
 
 class McpConfig(msgspec.Struct, frozen=True):
@@ -184,7 +208,7 @@ def _server(name: str, given: Any, default: Transport | None) -> ServerConfig:
     kind = written.transport or written.type
     transport = default or (_TRANSPORTS[kind] if kind else _guess(written))
     _require_address(written, transport)
-    timeouts = {"timeout": written.timeout, "start_timeout": written.start_timeout}
+    timeouts: dict[str, Any] = {"timeout": written.timeout, "start_timeout": written.start_timeout}
     return ServerConfig(
         name=(name or written.name or _name_of(written)).strip(),
         transport=transport,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from .cache import ToolCache
-from .config import ServerConfig, expand
+from .config import ServerConfig, Trust, expand
 from .host import Link, McpError, McpHost
 from .protocol import Done, Ended, FoundTool, Launch, Opened
 
@@ -36,12 +36,15 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         Gives a secret, or a variable of the environment.
     hide
         Is told values that must not be shown.
+    trust
+        Says which of a server's tools are called without asking, in a workspace.
     """
 
     host: McpHost
     cache: ToolCache
     lookup: Callable[[str], str | None]
     hide: Callable[[frozenset[str]], None]
+    trust: Callable[[ServerConfig, Path], Trust]
 
 
 class Server:
@@ -82,6 +85,20 @@ class Server:
             return self._tools
         listing = self._around.cache.get(self.config)
         return listing.tools if listing else []
+
+    @property
+    def trust(self) -> Trust:
+        """Which of its tools are called without asking, as the person says now."""
+        return self._around.trust(self.config, self._workspace)
+
+    def trusts(self, name: str) -> bool:
+        """Whether the person wants calls of a tool, by the server's name, to run unasked."""
+        trust = self.trust
+        if isinstance(trust, list):
+            return name in trust
+        if trust == "reads":
+            return any(tool.name == name and tool.read_only for tool in self.tools)
+        return trust
 
     def begin(self) -> None:
         """Start it in the background, if nobody knows its tools (any more) and it was not tried."""

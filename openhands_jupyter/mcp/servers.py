@@ -37,18 +37,23 @@ class McpServers:
         What servers need.
     workspace
         The session's folder, which they are told of.
+
+    Attributes
+    ----------
+    workspace
+        As given.
     """
 
     def __init__(
         self, configs: Sequence[ServerConfig], around: Surroundings, workspace: Path
     ) -> None:
         self._around = around
-        self._workspace = workspace
+        self.workspace = workspace
         self.servers = {config.name: self._server(config) for config in configs}
         self._names: dict[str, tuple[str, str]] = {}
 
     def _server(self, config: ServerConfig) -> Server:
-        return Server(config, self._around, self._workspace)
+        return Server(config, self._around, self.workspace)
 
     async def configure(self, configs: Sequence[ServerConfig]) -> None:
         """Take in what is configured now; servers that are configured otherwise are ended."""
@@ -128,25 +133,6 @@ class McpServers:
     async def close(self) -> None:
         """End all; what is called later is started again."""
         await asyncio.gather(*(server.close() for server in self.servers.values()))
-
-
-def trusted(config: ServerConfig, tool: FoundTool | None, name: str) -> bool:
-    """Whether the person wants calls of a tool to run unasked.
-
-    Parameters
-    ----------
-    config
-        What they wrote of the server.
-    tool
-        What the server says of it; None where that is not known.
-    name
-        The tool.
-    """
-    if isinstance(config.trust, list):
-        return name in config.trust
-    if config.trust == "reads":
-        return bool(tool and tool.read_only)
-    return config.trust
 
 
 def _deeper(value: Any, levels: int) -> bool:

@@ -50,6 +50,11 @@ Reason = Annotated[str, Meta(max_length=10_000)]
 SecretName = Annotated[str, Meta(max_length=64)]
 Id = Annotated[int, Meta(ge=0)]
 CheckpointId = Annotated[str, Meta(pattern=r"^[0-9]{8,20}-[0-9a-f]{8}$")]
+McpTrust = (
+    bool
+    | Literal["reads"]
+    | Annotated[list[Annotated[str, Meta(max_length=1000)]], Meta(max_length=1000)]
+)
 Paths = Annotated[list[Annotated[str, Meta(max_length=20_000)]], Meta(max_length=10_000)]
 
 
@@ -238,6 +243,18 @@ class McpPlace(_Body, frozen=True, kw_only=True):
     """In which session a server is meant; outside of any if left out."""
 
     session: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$")] | None = None
+
+
+class McpConsent(McpPlace, frozen=True, kw_only=True):
+    """What the person allows an MCP server of which they have seen the definition.
+
+    ``use`` is for a server of a workspace. ``trust`` says which tools are called without asking;
+    null for what the configuration says.
+    """
+
+    digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+    use: bool | None = None
+    trust: McpTrust | UnsetType | None = UNSET
 
 
 class ModelsQuery(msgspec.Struct, frozen=True, kw_only=True):

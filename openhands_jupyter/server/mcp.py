@@ -1,9 +1,9 @@
-"""The person's MCP servers: how they are, and starting one anew."""
+"""The person's MCP servers: how they are, starting one anew, and what it is allowed."""
 
 from __future__ import annotations
 
 from .base import ApiHandler, allowed
-from .bodies import McpPlace
+from .bodies import McpConsent, McpPlace
 
 
 class McpHandler(ApiHandler):
@@ -26,3 +26,16 @@ class McpRestartHandler(ApiHandler):
         if place.session is not None:
             await self.session(place.session)
         self.answer(await self.services.sessions.mcp.restart(name, place.session), 202)
+
+
+class McpConsentHandler(ApiHandler):
+    """What one server is allowed."""
+
+    @allowed("execute")
+    async def put(self, name: str) -> None:
+        """Keep whether a workspace's server may be used, and which tools run unasked."""
+        body = self.body(McpConsent)
+        if body.session is not None:
+            await self.session(body.session)
+        mcp = self.services.sessions.mcp
+        self.answer(await mcp.consent(name, body.session, body.digest, body.use, body.trust))

@@ -47,7 +47,7 @@ def operations() -> dict[tuple[str, str], Operation]:
     from ..session import SessionInfo
     from ..session.diagnosis import Diagnosis
     from ..session.files import Changes, RestorePreview
-    from ..session.mcp import McpStatus, ServerStatus
+    from ..session.mcp_status import McpStatus, ServerStatus
 
     sessions = msgspec.defstruct("Sessions", [("sessions", list[SessionInfo])])
     agents = msgspec.defstruct("Agents", [("agents", list[AgentInfo])])
@@ -141,6 +141,11 @@ def operations() -> dict[tuple[str, str], Operation]:
         ),
         ("/mcp/{name}/restart", "post"): Operation(
             "Begin to start one anew", ServerStatus, 202, bodies.McpPlace
+        ),
+        ("/mcp/{name}/consent", "put"): Operation(
+            "Allow one of a workspace, and say which tools run unasked",
+            ServerStatus,
+            body=bodies.McpConsent,
         ),
         ("/sandbox/requirements", "get"): Operation(
             "Whether what the requirements file lists is installed", answers.InstallStatus

@@ -11,7 +11,7 @@ from .events import BlobHandler, EventsHandler
 from .files import CheckpointsHandler, DiffHandler, RewindHandler, UndoHandler
 from .health import HealthHandler
 from .images import ImageHandler
-from .mcp import McpHandler, McpRestartHandler
+from .mcp import McpConsentHandler, McpHandler, McpRestartHandler
 from .models import ModelsHandler, ModelTestHandler
 from .openapi import OpenApiHandler
 from .pythons import PythonsHandler
@@ -56,6 +56,7 @@ ROUTES: dict[str, type[JsonErrors]] = {
     "/models/test": ModelTestHandler,
     "/mcp": McpHandler,
     "/mcp/{name}/restart": McpRestartHandler,
+    "/mcp/{name}/consent": McpConsentHandler,
     "/sandbox/image": ImageHandler,
     "/sandbox/pythons": PythonsHandler,
     "/sandbox/requirements": RequirementsHandler,

@@ -5,73 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ..config import Config
+from ..config.mcp import SETTING
+from ..config.mcp_consents import Consent
 from ..errors import Conflict, NotFound
 from ..events import Masker
 from ..mcp.cache import ToolCache
-from ..mcp.config import McpConfig, ServerConfig, Transport
+from ..mcp.config import McpConfig, ServerConfig, Trust
 from ..mcp.host import McpError, McpHost
-from ..mcp.names import tool_name
-from ..mcp.protocol import FoundTool
-from ..mcp.server import Server, State, Surroundings
-from ..mcp.servers import McpServers, trusted
-
-
-class ToolStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool of a server: what the server says of it, and whether the person trusts it.
-
-    Attributes
-    ----------
-    name
-        As a model is told of it.
-    tool
-        As the server names it.
-    """
-
-    name: str
-    tool: str
-    title: str
-    description: str
-    read_only: bool | None
-    destructive: bool | None
-    trusted: bool
-
-
-class ServerStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How a server is doing.
-
-    Attributes
-    ----------
-    where
-        The command that is started, or the address, without secrets.
-    state
-        ``off``, ``idle`` (not started; its tools may be known from before), ``starting``,
-        ``ready`` or ``failed``.
-    message, stderr
-        Why it failed, and the end of its error output.
-    notice
-        What else is to be known.
-    """
-
-    name: str
-    transport: Transport
-    where: str
-    state: State
-    tools: list[ToolStatus]
-    message: str = ""
-    stderr: str = ""
-    notice: str = ""
-
-
-class McpStatus(msgspec.Struct, frozen=True):
-    """All servers that are configured, and a sentence for each that could not be taken."""
-
-    servers: list[ServerStatus]
-    warnings: list[str]
+from ..mcp.server import Server, Surroundings
+from ..mcp.servers import McpServers
+from .mcp_status import McpStatus, ServerStatus, status_of
 
 
 class McpRoom:
@@ -96,14 +46,15 @@ class McpRoom:
             cache=ToolCache(config.home / "cache" / "mcp"),
             lookup=config.secrets.get,
             hide=lambda values: config.secrets.hide(*values),
+            trust=self._trust,
         )
         self._sessions: WeakValueDictionary[str, McpServers] = WeakValueDictionary()
-        self._tried: McpServers | None = None
+        self._tried = self._none()
 
     async def servers_of(self, session_id: str, workspace: Path) -> McpServers:
         """The servers of a session that is being opened; none is started."""
-        read = await self._read()
-        servers = McpServers(read.servers, self._around, workspace)
+        read = await self._read(workspace)
+        servers = McpServers(self._usable(read, workspace), self._around, workspace)
         self._sessions[session_id] = servers
         return servers
 
@@ -115,9 +66,10 @@ class McpRoom:
         session_id
             In which open session; None for servers that were tried outside of any.
         """
-        read = await self._read()
         used = self._used(session_id)
-        return McpStatus([self._status(one, used) for one in read.servers], read.warnings)
+        read = await self._read(used.workspace)
+        servers = [self._status(one, used) for one in read.servers]
+        return McpStatus(servers, read.warnings)
 
     async def restart(self, name: str, session_id: str | None) -> ServerStatus:
         """Start a server anew, as it is configured now, without waiting for it.
@@ -134,25 +86,81 @@ class McpRoom:
         NotFound
             When none of this name is configured.
         Conflict
-            When it is switched off.
+            When it is switched off, or not allowed.
         """
-        read = await self._read()
-        config = next((one for one in read.servers if one.name == name), None)
-        if config is None:
-            raise NotFound(
-                "mcp_server_not_found",
-                f"There is no MCP server {name}.",
-                "Look at config.toml and mcp.json in the home folder of OpenHands.",
-            )
+        used = self._used(session_id)
+        read = await self._read(used.workspace)
+        config = _find(read, name)
         if not config.enabled:
             raise Conflict(
                 "mcp_server_off", f"The MCP server {name} is switched off.", "Set enabled to true."
             )
-        used = self._used(session_id)
-        if used is None:
-            used = self._tried = McpServers([], self._around, self._config.root)
-        await used.configure(read.servers)
+        if not self._may_run(config, used.workspace):
+            raise Conflict(
+                "mcp_consent_needed",
+                f"The MCP server {name} is named by the workspace, and you have not allowed it.",
+                "Look at what it would start, and allow it if you trust it.",
+            )
+        await used.configure(self._usable(read, used.workspace))
         await used.servers[name].restart()
+        return self._status(config, used)
+
+    async def consent(
+        self,
+        name: str,
+        session_id: str | None,
+        digest: str,
+        use: bool | None,
+        trust: Trust | UnsetType | None,
+    ) -> ServerStatus:
+        """Keep what the person allows a server; it counts at once, in all sessions.
+
+        Parameters
+        ----------
+        name
+            The server.
+        session_id
+            In whose workspace; None for the folder that the person works in.
+        digest
+            Of the definition that they have seen.
+        use
+            Whether a workspace's server may be used; None to leave that as it is.
+        trust
+            Which of its tools are called without asking; None for what the configuration says.
+
+        Raises
+        ------
+        NotFound
+            When none of this name is configured.
+        Conflict
+            When its definition is another one by now, when it needs no consent, or when the
+            administrator has locked the servers.
+        HomeNotWritable
+            When it cannot be kept.
+        """
+        self._config.require_unlocked([SETTING])
+        used = self._used(session_id)
+        read = await self._read(used.workspace)
+        config = _find(read, name)
+        if config.digest != digest:
+            raise Conflict(
+                "mcp_server_changed",
+                f"The MCP server {name} was changed meanwhile.",
+                "Look at what it would start now.",
+            )
+        if use is not None and config.origin != "workspace":
+            raise Conflict(
+                "mcp_server_own",
+                f"The MCP server {name} is not named by a workspace, so it needs no consent.",
+                "Switch it off with enabled = false where it is written down.",
+            )
+        changes: dict[str, Any] = {} if use is None else {"use": use}
+        if trust is not UNSET:
+            changes["trust"] = trust
+        kept = msgspec.structs.replace(self._consent(config, used.workspace), **changes)
+        await asyncio.to_thread(self._config.mcp_consents.keep, kept)
+        if use is not None:
+            await self._configure(used.workspace, self._usable(read, used.workspace))
         return self._status(config, used)
 
     async def listed(self, name: str) -> ServerStatus:
@@ -164,7 +172,6 @@ class McpRoom:
             As with `restart`.
         """
         await self.restart(name, None)
-        assert self._tried
         server = self._tried.servers[name]
         try:
             await server.start()
@@ -176,50 +183,64 @@ class McpRoom:
 
     async def close(self) -> None:
         """End all servers, and the process that talks to them."""
-        everywhere = [*self._sessions.values(), *([self._tried] if self._tried else [])]
-        await asyncio.gather(*(servers.close() for servers in everywhere))
+        await asyncio.gather(*(servers.close() for servers in self._everywhere()))
         await self._around.host.close()
 
-    def _used(self, session_id: str | None) -> McpServers | None:
-        return self._sessions.get(session_id) if session_id else self._tried
+    def _everywhere(self) -> list[McpServers]:
+        return [*self._sessions.values(), self._tried]
 
-    async def _read(self) -> McpConfig:
+    async def _configure(self, workspace: Path, usable: Sequence[ServerConfig]) -> None:
+        there = [one for one in self._everywhere() if one.workspace == workspace]
+        await asyncio.gather(*(servers.configure(usable) for servers in there))
+
+    def _none(self) -> McpServers:
+        return McpServers([], self._around, self._config.root)
+
+    def _used(self, session_id: str | None) -> McpServers:
+        """The servers that are used there; none, for a session that is not open."""
+        if session_id is None:
+            return self._tried
+        return self._sessions.get(session_id) or self._none()
+
+    async def _read(self, workspace: Path) -> McpConfig:
         def read() -> McpConfig:
-            found = self._config.mcp()
+            found = self._config.mcp(workspace)
             self._around.cache.load(found.servers)
-            return found
+            warnings = self._config.mcp_consents.load()
+            return McpConfig(found.servers, found.warnings + warnings)
 
         return await asyncio.to_thread(read)
 
-    def _status(self, config: ServerConfig, used: McpServers | None) -> ServerStatus:
-        server = used.servers.get(config.name) if used else None
-        other = server is not None and server.config != config
-        if server is None or other:
-            server = Server(config, self._around, self._config.root)
-        status = ServerStatus(
-            name=config.name,
-            transport=config.transport,
-            where=config.where,
-            state=server.state,
-            tools=_tools(config, server.tools),
-            message=server.message,
-            stderr=server.stderr,
-            notice="It was changed and is used so after a restart." if other else server.notice,
-        )
+    def _consent(self, config: ServerConfig, workspace: Path) -> Consent:
+        place = str(workspace) if config.origin == "workspace" else ""
+        return self._config.mcp_consents.find(config.name, config.digest, place)
+
+    def _may_run(self, config: ServerConfig, workspace: Path) -> bool:
+        return config.origin != "workspace" or self._consent(config, workspace).use
+
+    def _usable(self, read: McpConfig, workspace: Path) -> list[ServerConfig]:
+        return [one for one in read.servers if self._may_run(one, workspace)]
+
+    def _trust(self, config: ServerConfig, workspace: Path) -> Trust:
+        chosen = None if self._config.mcp_locked else self._consent(config, workspace).trust
+        return config.trust if chosen is None else chosen
+
+    def _status(self, config: ServerConfig, used: McpServers) -> ServerStatus:
+        server = used.servers.get(config.name)
+        changed = server is not None and server.config != config
+        if server is None or changed:
+            server = Server(config, self._around, used.workspace)
+        status = status_of(server, self._may_run(config, used.workspace), changed)
         masked: ServerStatus = self._masker.value(status)
         return masked
 
 
-def _tools(config: ServerConfig, tools: Sequence[FoundTool]) -> list[ToolStatus]:
-    return [
-        ToolStatus(
-            name=tool_name(config.name, tool.name),
-            tool=tool.name,
-            title=tool.title,
-            description=tool.description,
-            read_only=tool.read_only,
-            destructive=tool.destructive,
-            trusted=trusted(config, tool, tool.name),
-        )
-        for tool in tools
-    ]
+def _find(read: McpConfig, name: str) -> ServerConfig:
+    for config in read.servers:
+        if config.name == name:
+            return config
+    raise NotFound(
+        "mcp_server_not_found",
+        f"There is no MCP server {name}.",
+        "Look at config.toml and mcp.json in the home folder of OpenHands.",
+    )

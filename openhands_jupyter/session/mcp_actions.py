@@ -12,7 +12,7 @@ from ..events import Action, ErrorObservation, MCPAction, MCPObservation, Observ
 from ..events.mcp import Claim
 from ..mcp.host import McpError
 from ..mcp.protocol import FoundTool, Part
-from ..mcp.servers import McpServers, trusted
+from ..mcp.servers import McpServers
 from ..runtime.base import OutputCallback
 
 CLAIMS: tuple[Claim, ...] = ("read_only", "destructive", "idempotent", "open_world")
@@ -56,7 +56,7 @@ class McpActions:
             action,
             where=server.config.where,
             claims=_claims(tool),
-            trusted=trusted(server.config, tool, action.tool),
+            trusted=server.trusts(action.tool),
         )
 
     async def run(self, action: Action, on_output: OutputCallback) -> Observation:

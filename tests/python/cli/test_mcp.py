@@ -44,3 +44,13 @@ def test_servers_are_tried_and_what_they_list_is_kept(tmp_path: Path) -> None:
     assert "exits: failed" in tried.stdout and "  | the license has expired" in tried.stdout
     assert "odd: idle, 9 tools" in ran(tmp_path, "list").stdout
     assert "There is no MCP server none." in ran(tmp_path, "test", "none").stderr
+
+    # What the folder names is shown, and used once it is allowed.
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"near": bad_server("calls")}}))
+    assert "you have not allowed it" in ran(tmp_path, "test", "near").stderr
+    allowed = ran(tmp_path, "allow", "near", "--trust", "fine,hang")
+    assert allowed.returncode == 0, allowed
+    assert "near: idle" in allowed.stdout and "bad.py" in allowed.stdout
+    assert "  near__fine (runs unasked)" in ran(tmp_path, "test", "near").stdout
+    assert "near: off" in ran(tmp_path, "forbid", "near").stdout
+    assert "odd__die (runs unasked)" in ran(tmp_path, "allow", "odd", "--trust", "all").stdout

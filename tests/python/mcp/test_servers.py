@@ -64,6 +64,7 @@ def use(host: McpHost, tmp_path: Path) -> Use:
             cache=ToolCache(tmp_path / "cache"),
             lookup=(secrets or {}).get,
             hide=lambda values: None,
+            trust=lambda config, workspace: config.trust,
         )
         around.cache.load(read.servers)
         workspace = tmp_path / "workspace"

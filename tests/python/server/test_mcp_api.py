@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,54 @@ async def test_servers_are_listed_tried_and_restarted(
     assert (await api("POST", "mcp/fine/restart", {"session": "0" * 32})).status == 404
     assert (await api("POST", "mcp/fine/restart", {"session": "x"})).status == 422
     assert (await api("POST", "mcp/fine/restart", headers={})).status in (401, 403)
+
+
+async def test_a_workspace_s_server_is_allowed_and_trusted_over_rest(
+    api: Any, session: Session, jp_root_dir: Path
+) -> None:
+    server = bad_server("calls")
+    jp_root_dir.joinpath(".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": server}}))
+    here = {"session": session.id}
+
+    async def theirs() -> dict[str, Any]:
+        (found,) = [
+            one
+            for one in (await api("GET", "mcp", **here)).body["servers"]
+            if one["name"] == "theirs"
+        ]
+        return found
+
+    seen = await theirs()
+    assert (seen["state"], seen["consent"], seen["origin"]) == ("off", False, "workspace")
+    assert json.loads(seen["definition"])["args"] == server["args"]
+    yes = here | {"digest": seen["digest"], "use": True, "trust": ["fine"]}
+    for body, status, code in (
+        (yes | {"digest": "0" * 64}, 409, "mcp_server_changed"),
+        (yes | {"trust": "writes"}, 422, "invalid_field"),
+        (yes | {"session": "0" * 32}, 404, "session_not_found"),
+    ):
+        answer = await api("PUT", "mcp/theirs/consent", body)
+        assert (answer.status, answer.body["code"]) == (status, code), answer.body
+    assert (await api("PUT", "mcp/theirs/consent", yes, headers={})).status in (401, 403)
+    assert (await api("POST", "mcp/theirs/restart", here)).body["code"] == "mcp_consent_needed"
+    assert not (await theirs())["consent"]
+
+    answer = await api("PUT", "mcp/theirs/consent", yes)
+    assert (answer.status, answer.body["consent"], answer.body["trust"]) == (200, True, ["fine"])
+    assert (await api("POST", "mcp/theirs/restart", here)).status == 202
+
+    async def ready() -> bool:
+        return (await theirs())["state"] == "ready"
+
+    await wait_until(ready)
+    assert [t["tool"] for t in (await theirs())["tools"] if t["trusted"]] == ["fine"]
+    no = here | {"digest": seen["digest"], "use": False}
+    assert (await api("PUT", "mcp/theirs/consent", no)).body["state"] == "off"
+    assert (await theirs())["tools"] == []
+
+    # Trust in a server of the person's own, and back to what is configured.
+    fine = (await api("GET", "mcp")).body["servers"][1]
+    assert (fine["name"], fine["consent"], fine["trust"]) == ("fine", None, "reads")
+    for given, counts in ((True, True), (None, "reads")):
+        body = {"digest": fine["digest"], "trust": given}
+        assert (await api("PUT", "mcp/fine/consent", body)).body["trust"] == counts

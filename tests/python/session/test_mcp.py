@@ -6,11 +6,14 @@ import json
 import os
 
 import psutil
+import pytest
 from mcp_servers import bad_server, good_server
 from model_server.script import call, together
+from msgspec import UNSET
 from session_tools import events, until
 from waiting import wait_until
 
+from openhands_jupyter.errors import Conflict
 from openhands_jupyter.events import Blob, ErrorObservation, MCPAction, MCPObservation
 
 TOKEN = "mcp-canary-5551234"
@@ -125,14 +128,78 @@ async def test_servers_that_hang_hold_up_no_session(manager, model_server, works
         assert stopped.code == "stopped" and "hang" in stopped.message
 
 
-async def test_what_a_workspace_names_is_not_started(manager, workspace) -> None:
-    (workspace / ".mcp.json").write_text('{"mcpServers": {"evil": {"command": "touch"}}}')
+async def test_what_a_workspace_names_is_used_once_the_person_allows_it(
+    manager, model_server, workspace
+) -> None:
+    """What they saw of it is what they allow: the file is the agent's to write, too."""
+    evil = bad_server("calls") | {"trust": True, "env": {"A": "${MY_MCP_TOKEN:-none}"}}
+    file = workspace / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"evil": evil, "mine": {"command": "x"}}}))
     (workspace / ".openhands").mkdir()
     (workspace / ".openhands" / "config.toml").write_text("[mcp.servers.worse]\ncommand = 'x'\n")
     os.symlink("/etc/passwd", workspace / ".openhands" / "mcp.json")
-    async with manager() as sessions:
-        status = await sessions.mcp.status(None)
-        assert status.servers == []
-        assert len(status.warnings) == 2
-        assert "evil" in status.warnings[1] and "worse" in status.warnings[0]
-        assert all("not used" in warning for warning in status.warnings)
+    traits = {"mcp_servers": {"mine": {"command": "y"}}}
+    model_server.play(
+        call("evil__fine"),
+        call("finish", message="Not there."),
+        *[together(call("evil__fine"), call("finish", message="Done.")) for _ in range(2)],
+    )
+    async with manager(traits=traits) as sessions:
+        mcp = sessions.mcp
+        session = await sessions.create(mode="auto")
+
+        async def found() -> dict:
+            return {one.name: one for one in (await mcp.status(session.id)).servers}
+
+        servers = await found()
+        assert set(servers) == {"worse", "evil", "mine"} and servers["mine"].where == "y"
+        assert {name: one.consent for name, one in servers.items()} == {
+            "worse": False,
+            "evil": False,
+            "mine": None,
+        }
+        told = servers["evil"]
+        assert (told.state, told.trust, told.variables) == ("off", False, ["MY_MCP_TOKEN"])
+        assert "bad.py" in told.definition and told.file == str(file)
+        session.send_message("go")
+        await until(session, "finished")
+        assert not any(name.startswith("evil") for name in tools_of(model_server.requests[0]))
+        assert events(session, MCPAction) == [] and running() == []
+        with pytest.raises(Conflict, match="you have not allowed it"):
+            await mcp.restart("evil", session.id)
+        with pytest.raises(Conflict, match="needs no consent"):
+            await mcp.consent("mine", None, servers["mine"].digest, True, UNSET)
+
+        # The file was changed under the person's eyes.
+        file.write_text(json.dumps({"mcpServers": {"evil": evil | {"args": ["other"]}}}))
+        with pytest.raises(Conflict, match="was changed meanwhile"):
+            await mcp.consent("evil", session.id, told.digest, True, UNSET)
+        file.write_text(json.dumps({"mcpServers": {"evil": evil}}))
+
+        # Allowed, it is there in the session that runs, and asks before each call.
+        allowed = await mcp.consent("evil", session.id, told.digest, True, UNSET)
+        assert (allowed.state, allowed.consent, allowed.trust) == ("idle", True, False)
+        assert (await mcp.listed("evil")).tools
+        begin = session.send_message("again")
+        await until(session, "awaiting_user_confirmation", after=begin)
+        asked = events(session, MCPAction)[-1]
+        assert (asked.server, asked.trusted) == ("evil", False)
+        session.confirm(asked.id, "approve")
+        await until(session, "finished", after=asked.id)
+
+        # Trusted, it runs unasked from the next call on.
+        trusted = await mcp.consent("evil", session.id, told.digest, None, ["fine"])
+        assert (trusted.state, trusted.consent, trusted.trust) == ("ready", True, ["fine"])
+        begin = session.send_message("once more")
+        await until(session, "finished", after=begin)
+        assert events(session, MCPAction)[-1].trusted
+    async with manager(traits=traits) as sessions:
+        # It outlives the server, and holds for this definition only.
+        assert (await sessions.mcp.status(None)).servers[1].trust == ["fine"]
+        file.write_text(json.dumps({"mcpServers": {"evil": evil | {"cwd": "."}}}))
+        (other,) = [one for one in (await sessions.mcp.status(None)).servers if one.name == "evil"]
+        assert (other.consent, other.trust) == (False, False)
+        file.write_text(json.dumps({"mcpServers": {"evil": evil}}))
+        taken_back = await sessions.mcp.consent("evil", None, told.digest, False, None)
+        assert (taken_back.consent, taken_back.state) == (False, "off")
+    assert running() == []
