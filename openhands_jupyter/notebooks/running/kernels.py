@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from queue import Empty
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.kernelspec import NoSuchKernel
-from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from jupyter_server.utils import ensure_async
 from tornado.web import HTTPError
 
 from ...errors import Conflict, NotFound, OpenHandsError
 from ...events import UserKernel
+
+if TYPE_CHECKING:
+    from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
 SHARED_DRIVE = "RTC:"
 """What jupyter-collaboration puts before a path."""
@@ -214,6 +216,9 @@ class Kernels:
             await ensure_async(self._kernels.interrupt_kernel(id))
 
     def _require_here(self) -> None:
+        # It loads a parser for as long as two seconds; a server has done that.
+        from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+
         if not isinstance(self._kernels, AsyncMappingKernelManager):
             raise Conflict(
                 "kernel_elsewhere",
