@@ -9,7 +9,12 @@ from email.utils import parsedate_to_datetime
 
 import aiohttp
 import httpx
-from litellm.exceptions import AuthenticationError, ContextWindowExceededError, Timeout
+from litellm.exceptions import (
+    AuthenticationError,
+    ContextWindowExceededError,
+    MidStreamFallbackError,
+    Timeout,
+)
 
 from ..errors import ModelError
 from .base import ModelConfig
@@ -24,6 +29,25 @@ _ON_IMAGES = re.compile(
 )
 _LOOKS_SECRET = re.compile(r"\b(sk-|Bearer |key=|token=)[^\s&'\"`,;)]+", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[^\s/@:\[\]]+)(:\d+)?(/\S*)?")
+_NOISE = re.compile(r"\s+Original exception: .*|\.? Handle with `litellm\.\w+`\.?", re.DOTALL)
+"""What LiteLLM adds to what a provider said in a stream."""
+
+_STATUS_OF = {
+    "authentication_error": 401,
+    "insufficient_quota": 429,
+    "invalid_api_key": 401,
+    "invalid_request_error": 400,
+    "model_not_found": 404,
+    "not_found_error": 404,
+    "permission_error": 403,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+}
+"""HTTP statuses that providers give with their own names of errors, where these stand for one.
+
+Source: the references of OpenAI's and Anthropic's APIs, "Error codes" and "Errors".
+"""
+
 _SHORTEST_SECRET = 6
 _LONGEST_QUOTE = 500
 
@@ -151,7 +175,7 @@ def _by_status(error: Exception, config: ModelConfig) -> ModelError | None:
             f"The name {config.model} does not tell the provider of the model.",
             f"Put the provider before it, such as openai/{config.model}.",
         )
-    match _status(error):
+    match status := _status(error):
         case 404:
             address = " and base_url (it often has to end with /v1)" if config.base_url else ""
             return ModelError(
@@ -165,7 +189,7 @@ def _by_status(error: Exception, config: ModelConfig) -> ModelError | None:
             return _out_of_quota(config, quote)
         case 429:
             return _rate_limited(error, config)
-        case 408 | 500 | 502 | 503 | 504 | 529:
+        case int() if status == 408 or status >= 500:
             return ModelError(
                 "model_unavailable",
                 f"{place(config)} failed. {quote}",
@@ -229,7 +253,22 @@ def _status(error: Exception) -> int | None:
     # LiteLLM gives connection failures a status of its own making.
     if any(isinstance(cause, httpx.TransportError) for cause in _causes(error)):
         return None
+    if isinstance(error, MidStreamFallbackError) and (told := _status_in_stream(error)):
+        return told
     return getattr(error, "status_code", None)
+
+
+def _status_in_stream(error: Exception) -> int | None:
+    """The status that an error in a stream stands for; LiteLLM goes by its words alone."""
+    for cause in _causes(error):
+        body = getattr(cause, "body", None)
+        if not isinstance(body, dict):
+            continue
+        code = str(body.get("code"))
+        if code.isdecimal() and 400 <= int(code) < 600:
+            return int(code)
+        return _STATUS_OF.get(code) or _STATUS_OF.get(str(body.get("type")))
+    return None
 
 
 def _retry_after(error: Exception) -> float | None:
@@ -255,7 +294,7 @@ def _host(base_url: str) -> str:
 
 def _quote(error: Exception, config: ModelConfig) -> str:
     """What the provider said, as a sentence, scrubbed; empty if it said nothing."""
-    text = str(error).split("\nTraceback", 1)[0]
+    text = _NOISE.sub("", str(error).split("\nTraceback", 1)[0])
     while match := _CLASS_PREFIX.match(text):
         text = text[match.end() :]
     if config.api_key and len(config.api_key) >= _SHORTEST_SECRET:

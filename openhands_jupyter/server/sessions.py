@@ -29,7 +29,8 @@ class SessionsHandler(ApiHandler):
         """List the sessions, newest first."""
         self.answer({"sessions": await self.services.sessions.list()})
 
-    @allowed("write")
+    # As with a change: an agent may be code of one's own, and Auto approves in advance.
+    @allowed("execute")
     async def post(self) -> None:
         """Begin a session."""
         new = self.body(NewSession)

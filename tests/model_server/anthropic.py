@@ -45,6 +45,11 @@ def stream(turn: Turn, number: int, model: str) -> Iterator[tuple[bytes, bool]]:
     yield _event("message_stop"), False
 
 
+def error_event(turn: Turn) -> bytes:
+    """Build the server-sent event that tells of an error in the middle of an answer."""
+    return _event("error", error=turn.error)
+
+
 def _blocks(turn: Turn, number: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     if turn.reasoning:
         pieces = [

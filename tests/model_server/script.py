@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
-Fault = Literal["", "reset", "hang", "cut", "end"]
+Fault = Literal["", "reset", "hang", "cut", "end", "error"]
 
 
 class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,9 +67,12 @@ class Turn(
         An HTTP error to answer with, its text, and the value of its Retry-After header.
     fault
         ``reset`` (the connection is reset), ``hang`` (nothing more comes), ``cut`` (the connection
-        closes in the middle) or ``end`` (the stream ends in good order but too early).
+        closes in the middle), ``end`` (the stream ends in good order but too early) or ``error``
+        (the stream tells of an error).
     fault_after
-        Pieces sent before the fault; 0 for before the headers (``end``: right after them).
+        Pieces sent before the fault; 0 for before the headers (``end``, ``error``: right after).
+    error
+        What a stream tells of an error.
     """
 
     text: str = ""
@@ -89,6 +92,7 @@ class Turn(
     retry_after: str = ""
     fault: Fault = ""
     fault_after: int = 0
+    error: dict[str, Any] = {}
 
     def but(self, **changes: Any) -> Turn:
         """Return this turn with some of its attributes changed."""
@@ -117,6 +121,10 @@ class Turn(
     def ending(self, after: int = 3) -> Turn:
         """Return this turn with the stream ended in good order, but after some pieces only."""
         return self.but(fault="end", fault_after=after)
+
+    def failing(self, after: int = 3, **error: Any) -> Turn:
+        """Return this turn with an error in its stream after some pieces."""
+        return self.but(fault="error", fault_after=after, error=error)
 
     def hanging(self, after: int = 3) -> Turn:
         """Return this turn with nothing more coming after some pieces."""

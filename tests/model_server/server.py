@@ -225,12 +225,17 @@ class CompletionHandler(RequestHandler):
         with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
         return wire.stream(turn, self.record.number, body["model"], with_usage)
 
+    def _error(self, turn: Turn) -> bytes:
+        return wire.error_event(turn)
+
     async def _fail(self, turn: Turn) -> None:
         if turn.fault == "hang":
             await self.gone.wait()
             return
         self.record.end("fault")
-        if turn.fault == "end":
+        if turn.fault == "error":
+            self.write(self._error(turn))
+        if turn.fault in ("end", "error"):
             await self.finish()
             return
         stream = self.detach()
@@ -253,6 +258,9 @@ class MessagesHandler(CompletionHandler):
 
     def _events(self, turn: Turn, body: dict[str, Any]) -> Iterator[tuple[bytes, bool]]:
         return anthropic.stream(turn, self.record.number, body["model"])
+
+    def _error(self, turn: Turn) -> bytes:
+        return anthropic.error_event(turn)
 
 
 class ModelsHandler(RequestHandler):

@@ -55,6 +55,11 @@ def error(turn: Turn) -> dict[str, Any]:
     return {"error": {"message": message, "type": "scripted", "param": None, "code": None}}
 
 
+def error_event(turn: Turn) -> bytes:
+    """Build the server-sent event that tells of an error in the middle of an answer."""
+    return _event({"error": turn.error})
+
+
 def _deltas(turn: Turn, number: int) -> Iterator[dict[str, Any]]:
     for piece in _pieces(turn.reasoning, turn.piece):
         yield {"reasoning_content": piece}

@@ -350,6 +350,8 @@ CONTEXT = "This model's maximum context length is 8192 tokens. However you reque
         (status(429, "insufficient_quota"), "model_quota", "this account", "billing"),
         (status(500, "Oops."), "model_unavailable", "Oops.", "Try again"),
         (status(503), "model_unavailable", "failed", "Try again"),
+        (status(524), "model_unavailable", "failed", "Try again"),
+        (status(410, "Gone."), "model_error", "Gone.", "Try again"),
         (reset(), "model_unreachable", "closed the connection", "base_url"),
         (text(LONG).cut(after=0), "model_unreachable", "closed the connection", "base_url"),
         (text(LONG).cut(), "model_cut_off", "broke off", "Try again"),
@@ -369,6 +371,52 @@ def test_a_fault_is_told_in_plain_words(
     assert advises in error.hint
     assert KEY not in f"{error!r} {error.message} {error.hint}"
     assert len(model_server.requests) == 1
+
+
+TOLD_IN_STREAMS = [
+    ({"code": 429, "message": "Slow down."}, "model_rate_limited"),
+    ({"code": "rate_limit_exceeded", "type": "tokens", "message": "Slow."}, "model_rate_limited"),
+    ({"code": "insufficient_quota", "message": "Check your billing."}, "model_quota"),
+    ({"type": "server_error", "code": None, "message": "Oops."}, "model_unavailable"),
+    ({"code": 502, "message": "Provider disconnected"}, "model_unavailable"),
+    ({"code": 400, "type": "BadRequestError", "message": CONTEXT}, "model_context"),
+    ({"code": 400, "type": "BadRequestError", "message": "No."}, "model_bad_request"),
+    ({"code": "invalid_api_key", "message": f"Incorrect key {KEY}"}, "model_auth"),
+    ({"type": "invalid_request_error", "message": "No."}, "model_bad_request"),
+    ({"message": "Something."}, "model_unavailable"),
+]
+
+
+@pytest.mark.parametrize(("error", "code"), TOLD_IN_STREAMS)
+@pytest.mark.parametrize("after", [0, 3])
+def test_an_error_in_a_stream_is_told_as_if_it_came_as_a_status(
+    shared_gateway: Any, model_server: ModelServer, error: dict[str, Any], code: str, after: int
+) -> None:
+    model_server.play(text(LONG).failing(after, **error))
+    told = error_of(shared_gateway, config_for(model_server))
+    assert told.code == code
+    said = f"{told.message} {told.hint}"
+    assert KEY not in said
+    assert "litellm" not in said and "Original exception" not in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "code"),
+    [
+        ("overloaded_error", "Overloaded", "model_unavailable"),
+        # LiteLLM does not tell the kind; it is asked again all the same.
+        ("rate_limit_error", "Too many tokens a minute", "model_unavailable"),
+        ("invalid_request_error", "prompt is too long: 210 tokens > 200", "model_context"),
+    ],
+)
+def test_an_error_in_a_stream_of_claude(
+    shared_gateway: Any, model_server: ModelServer, kind: str, message: str, code: str
+) -> None:
+    model_server.play(text(LONG).failing(type=kind, message=message))
+    told = error_of(shared_gateway, claude(model_server))
+    assert told.code == code
+    assert message.split(":")[0] in told.message
+    assert "litellm" not in told.message and "Original exception" not in told.message
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from http.cookies import SimpleCookie
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,6 +140,27 @@ async def test_the_authorizer_is_asked_about_every_operation(
         assert resource == "openhands"
         # The socket of a tab carries what is to be done there.
         assert (action == "read") == (method == "GET" and path != "tabs")
+
+
+async def test_who_may_not_execute_chooses_no_code_and_approves_nothing(
+    api: Any, session: Session, jp_serverapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent_of_theirs.py").write_text("raise SystemExit('it was loaded')")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    async def decide(self: Authorizer, handler: Any, user: Any, action: str, resource: str) -> bool:
+        return action != "execute"
+
+    monkeypatch.setattr(type(jp_serverapp.authorizer), "is_authorized", decide)
+    for changes in ({"agent": "agent_of_theirs:Agent"}, {"mode": "auto"}):
+        for method, path in (
+            ("POST", "sessions"),
+            ("PATCH", f"sessions/{session.id}"),
+            ("PUT", "settings"),
+        ):
+            assert (await api(method, path, changes)).status == 403, (method, path)
+    assert "agent_of_theirs" not in sys.modules
+    assert (await api("PUT", "secrets/A", {"value": "b"})).status == 204
 
 
 async def test_addresses_lie_below_the_base_url_only(
