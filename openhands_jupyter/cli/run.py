@@ -44,9 +44,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "run",
         help="do one task and print each step",
         description="Do one task in a new session and print each step.",
-        epilog="Exit codes: 0 done, 1 error, 2 a limit was reached, or wrong usage, 3 something "
-        "has to be approved or answered and there is no terminal, 130 stopped with Ctrl-C (a "
-        "second Ctrl-C does not wait).",
+        epilog="Exit codes: 0 done, 1 an error, or the agent got nowhere, 2 a limit was reached, "
+        "or wrong usage, 3 something has to be approved or answered and there is no terminal, 130 "
+        "stopped with Ctrl-C (a second Ctrl-C does not wait).",
     )
     parser.add_argument("task", nargs="?", help="what to do, in plain words")
     parser.add_argument(
@@ -202,7 +202,7 @@ class TaskRun:
             case "error" | "rejected":
                 return EXIT_ERROR
             case "paused":
-                return EXIT_LIMIT
+                return await self._help(session) if event.code == "stuck" else EXIT_LIMIT
             case "stopped":
                 return EXIT_INTERRUPTED
             case "awaiting_user_confirmation" if event.cause is not None:
@@ -232,6 +232,14 @@ class TaskRun:
             session.confirm(action_id, "reject", reason)
         return None
 
+    async def _help(self, session: Session) -> int | None:
+        """Let the person give a hint to an agent that does the same again and again."""
+        hint = await self._terminal.ask("      Your hint (empty to end):") if self._can_ask else ""
+        if not hint:
+            return EXIT_INTERRUPTED if self._interrupted else EXIT_ERROR
+        session.send_message(hint)
+        return None
+
     def _reasons(self, session: Session, action_id: int) -> list[str]:
         action = session.controller.state.open_calls.get(action_id)
         return action.risk.reasons if action and action.risk else []
@@ -240,10 +248,16 @@ class TaskRun:
         """Let the person answer the agent's question, or go on where it only said something."""
         message = self._last_message
         is_question = message is not None and message.llm and message.llm.tool_name is not None
-        if not self._can_ask:
-            return EXIT_NEEDS_ANSWER if is_question else EXIT_DONE
-        answer = await self._terminal.ask("      Your answer (empty to end):")
+        # A model that cannot call tools has said something and done nothing.
+        in_vain = message is not None and message.notice
+        if not self._can_ask and is_question:
+            return EXIT_NEEDS_ANSWER
+        answer = ""
+        if self._can_ask:
+            answer = await self._terminal.ask("      Your answer (empty to end):")
         if not answer:
-            return EXIT_INTERRUPTED if self._interrupted else EXIT_DONE
+            if self._interrupted:
+                return EXIT_INTERRUPTED
+            return EXIT_ERROR if in_vain else EXIT_DONE
         session.send_message(answer)
         return None

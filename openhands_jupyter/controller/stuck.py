@@ -46,6 +46,9 @@ NUDGE_COUNTS_FOR = 30
 SHORTER = 0.9
 """Part of its length that a history may have after a condensation that was worth it."""
 
+_MOST_NUMBERS = 1000
+"""Numbers of the results of one step after which no more are taken in."""
+
 _NO_ANSWERS = (
     AgentStateChangedObservation,
     CheckpointObservation,
@@ -68,6 +71,8 @@ class _Step:
         Id of the response; empty where an agent uses no model.
     does
         Fingerprint of its actions and their results.
+    numbers
+        Those in the results, which tell of progress where they grow or fall.
     fails
         Whether all of its actions failed.
     error
@@ -79,6 +84,7 @@ class _Step:
     first: int
     response: str
     does: bytes = b""
+    numbers: tuple[float, ...] = ()
     fails: bool = True
     error: bytes = b""
     talks: bool = True
@@ -172,7 +178,10 @@ class StuckDetector:
             # What was waited for goes on: that is no repetition.
             step.does = together(step.does, str(result.id).encode())
         else:
-            step.does = together(step.does, fingerprints.of_result(action, result))
+            alike, numbers = fingerprints.of_result(action, result)
+            step.does = together(step.does, alike)
+            if len(step.numbers) < _MOST_NUMBERS:
+                step.numbers += numbers
         if isinstance(result, ErrorObservation):
             step.error = together(step.error, fingerprints.of_error(result))
 
@@ -202,9 +211,19 @@ class StuckDetector:
             if len(last) == length * times and all(
                 one.does == before.does for before, one in zip(last, last[length:], strict=False)
             ):
+                if any(_progresses(last[offset::length]) for offset in range(length)):
+                    continue
                 pattern: LoopPattern = "same_action" if length == 1 else "cycle"
                 return Loop(pattern, last[0].first, times, length)
         return None
+
+
+def _progresses(steps: list[_Step]) -> bool:
+    """Whether a number in what comes of the same step only grows, or only falls."""
+    return any(
+        values[0] != values[-1] and list(values) in (sorted(values), sorted(values, reverse=True))
+        for values in zip(*(step.numbers for step in steps), strict=False)
+    )
 
 
 def _fail_alike(steps: list[_Step]) -> bool:

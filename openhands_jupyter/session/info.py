@@ -49,6 +49,19 @@ class NetworkInfo(msgspec.Struct, frozen=True, kw_only=True):
     fixed: bool
 
 
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What models have taken for a session, whoever asked them; see `events.ledger.Ledger`.
+
+    ``cost`` is in US dollars, for the tokens whose price is known; ``unpriced_tokens`` are those
+    whose price is not, which may have cost anything.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    unpriced_tokens: int = 0
+
+
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a list of sessions shows, and what the panel starts from; see docs/architecture.md.
 
@@ -57,8 +70,9 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     left running in the shell, ``cells_running`` whether cells of a notebook run in its own kernel
     that the session has begun with. ``kernel`` is the id of its kernel among those of the Jupyter
     server, while there is one. ``asleep`` says that the sandbox was released because nobody used
-    it. ``limits`` is what it has used of each limit, ``stuck`` the loop that the agent was
-    stopped in. ``delegates`` are those who work for the agent, and for each other.
+    it. ``limits`` is what it has used of each limit, ``spent`` what models took, ``stuck`` the
+    loop that the agent was stopped in. ``delegates`` are those who work for the agent, and for each
+    other.
     """
 
     id: str
@@ -75,6 +89,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
     step_limit: int = 0
     limits: list[LimitUse] = []
+    spent: Spent = Spent()
     stuck_detection: bool = True
     stuck: StuckObservation | None = None
     last_id: int = -1

@@ -52,7 +52,7 @@ from .diagnosis import Diagnosis, diagnose
 from .dry_runs import dry_run_of
 from .files import SessionFiles, make_checkpointing
 from .handing_over import HandingOver
-from .info import SessionInfo
+from .info import SessionInfo, Spent
 from .keeping import Keeping
 from .mcp_actions import McpActions
 from .model import SessionModel, condenser_settings
@@ -222,6 +222,12 @@ class Session:
             steps=state.steps,
             step_limit=state.limits.steps,
             limits=self.controller.guards.uses(),
+            spent=Spent(
+                prompt_tokens=state.spent.prompt_tokens,
+                completion_tokens=state.spent.completion_tokens,
+                cost=round(state.spent.cost, 6),
+                unpriced_tokens=state.spent.unpriced_tokens,
+            ),
             stuck_detection=state.limits.stuck_detection,
             stuck=state.stuck,
             last_id=state.last_id,

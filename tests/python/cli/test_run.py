@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import pty
@@ -14,9 +15,13 @@ import time
 from pathlib import Path
 
 import pytest
-from model_server.script import Usage, call
+from model_server.script import Usage, call, text
 from model_server.server import ModelServer
 from waiting import PATIENCE, wait_until
+
+from openhands_jupyter.cli.run import TaskRun
+from openhands_jupyter.cli.terminal import Terminal
+from openhands_jupyter.config import Config
 
 FIBONACCI = "Write a Python script that computes Fibonacci numbers and run it"
 DELETE = "delete the temporary files here"
@@ -231,6 +236,33 @@ def test_the_budget_ends_the_run(place, environment, model_server):
     environment = with_model(environment, model_server)
     done = run(place, environment, "--model", "openai/scripted", "--budget", "0.01", "Think")
     assert done.returncode == 2, done.stdout + done.stderr
+
+
+def test_an_agent_that_gets_nowhere_asks_for_a_hint_and_is_an_error(
+    place, environment, model_server
+):
+    looks = [call("think", thought=f"Hm {n}.") for n in range(6)]
+    model_server.play(*looks, call("execute_bash", command="echo helped"), *looks)
+    environment = with_model(environment, model_server)
+    terminal = AtTerminal(place, environment, "--model", "openai/scripted", "Think")
+    terminal.until("Your hint")
+    terminal.type("Do something.\n")
+    terminal.until(r"helped\W[\s\S]*Your hint", seconds=90)
+    terminal.type("\n")
+    assert terminal.exit_code() == 1
+    assert "does the same again and again" in terminal.printed
+
+
+async def test_a_model_that_can_only_talk_has_done_nothing(
+    place, environment, model_server, shared_gateway, monkeypatch
+):
+    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
+    model_server.play(*[text("<tool_call name='fly'>up")] * 3)
+    settings = {"model": "openai/scripted", "tool_calls": "off"}
+    config = Config(place, {}, settings, with_model(environment, model_server))
+    printed = io.StringIO()
+    assert await TaskRun(config, Terminal(io.StringIO(), printed)).run("Fly") == 1
+    assert "does not manage to call tools" in printed.getvalue()
 
 
 @pytest.mark.parametrize("arguments", [[], ["x", "-f", "task.txt"], ["-f", "nowhere.txt"]])

@@ -34,6 +34,8 @@ from openhands_jupyter.events import (
     InvalidToolCallAction,
     IPythonOutputObservation,
     IPythonRunCellAction,
+    KernelCodeAction,
+    KernelCodeObservation,
     ModelCall,
     NotebookRunObservation,
     Observation,
@@ -108,7 +110,8 @@ VOLATILE: dict[str, Callable[[int], str]] = {
     "temp": lambda n: f"wrote /tmp/pytest-of-me/pytest-{n}/x_{n}a/out.csv",
     "colour": lambda n: f"\x1b[3{n}mFAILED\x1b[0m one",
     "progress": lambda n: "".join(f"\r{n * m} %|##|" for m in range(n)) + "\rdone",
-    "number": lambda n: f"loss {n / 7}, {n},{n}00 rows",
+    "number": lambda n: f"load {n * 3 % 7 / 7}, {n * 5 % 7},{n % 2}00 rows, of 8",
+    "clock": lambda n: f"at {1764516000 + n}.{n}25 and {1764516000123 + n}",
     "long": lambda n: "x" * LONGEST + f"{n} things " * 50 + "y" * LONGEST,
 }
 
@@ -222,6 +225,61 @@ def test_looking_now_and_then_how_far_it_is():
     assert not found(*endless(look))
 
 
+PROGRESS: dict[str, Callable[[int], str]] = {
+    "counter": lambda n: f"step {n} of 5000",
+    "metric": lambda n: f"loss {2 / (n + 1):.4f}, accuracy {n * 37 % 11 / 11:.2f}",
+    "slow": lambda n: f"epoch {n // 3}",
+    "thousands": lambda n: f"{n + 1},{n * 331 % 1000:03} rows at 12:00:{n % 60:02}",
+    "exponent": lambda n: f"residual 3.{n * 7 % 10}e-{n + 1}",
+    "size": lambda n: f"-rw-r--r-- 1 me me {n * n + 1}00 Nov 30 12:{n} model.bin",
+    "bar": lambda n: f"\r {n} %|#|\r {n + 1} %|##|",
+}
+
+
+@pytest.mark.parametrize("kind", PROGRESS)
+@pytest.mark.parametrize("make", [shell, lambda text, out: cell(text, printed(out))])
+def test_a_number_that_only_grows_or_only_falls_is_progress(kind, make):
+    assert not found(*endless(lambda n: make("look", PROGRESS[kind](n))))
+
+
+def test_progress_between_other_steps():
+    def step(n: int) -> Step:
+        return shell("tail -n 1 log", f"epoch {n}") if n % 2 else shell("ls", "log")
+
+    assert not found(*endless(step))
+    jumping = endless(
+        lambda n: shell("tail log", f"epoch {(n // 2) ** 2 % 5}") if n % 2 else step(0)
+    )
+    assert found(*jumping)
+
+
+def test_progress_that_ends():
+    loops = found(*endless(lambda n: shell("look", f"epoch {min(n, 10)} of 10"), 20))
+    assert loops[0][0] == 14, "four times the same"
+
+
+def test_numbers_that_are_no_progress():
+    failing = endless(lambda n: shell("fetch", f"try {n} failed", 1))
+    assert found(*failing)[0][1].pattern == "same_error"
+    for command in ("ps aux | grep train", "pgrep -f train", "echo $$", "date +%N"):
+        assert found(*endless(lambda n, run=command: shell(run, f"{4000 + 3 * n}"))), command
+    assert found(*endless(lambda n: cell("time.perf_counter()", printed(f"{n / 3}"))))
+
+
+def test_a_cell_that_waits_for_what_does_not_come():
+    def look(n: int) -> Step:
+        code, result = cell("sleep(60); print(status())", printed("queued"))
+        return code, msgspec.structs.replace(result, execution_count=n + 1)
+
+    assert found(*endless(look))
+
+    def run(n: int) -> Step:
+        result = KernelCodeObservation(path="a.ipynb", kernel="k", seconds=n / 3)
+        return KernelCodeAction(path="a.ipynb", code="f()"), result
+
+    assert found(*endless(run))
+
+
 def test_reading_a_file_in_pieces():
     def piece(n: int) -> Step:
         content = "\n".join(f"{m},{m * n}" for m in range(100))
@@ -317,7 +375,7 @@ def test_work_and_memory_do_not_grow_with_the_history():
 
 # What the controller makes of it
 
-LOOK = CmdRunAction(command="date +%N")
+LOOK = CmdRunAction(command="date")
 
 
 async def test_the_agent_is_told_then_paused_and_a_hint_helps(bench):
@@ -332,7 +390,7 @@ async def test_the_agent_is_told_then_paused_and_a_hint_helps(bench):
         assert stopped.first == looks[0].id
         assert b.state.stuck == stopped
     # It is still known after a restart, with the ways on.
-    async with bench(CmdRunAction(command="date +%N")) as b:
+    async with bench(LOOK) as b:
         assert (b.state.agent_state, b.state.stuck.first) == ("paused", stopped.first)
         b.say("ask the clock less often")
         await b.until("finished")

@@ -23,6 +23,7 @@ from openhands_jupyter.events import (
     QuarantineAction,
     UserMessageAction,
 )
+from openhands_jupyter.session.info import Spent
 
 SCRIPT = "a, b = 0, 1\nfor _ in range(10):\n    print(a)\n    a, b = b, a + b\n"
 
@@ -51,6 +52,10 @@ async def test_the_example(manager, model_server, workspace):
         assert (told[4].exit_code, told[4].content.split()[-1]) == (0, "34")
         assert told[1].thought == "I write it."
         assert [usage.cost for usage in events(session, ModelUsageObservation)] == [None] * 3
+        # A price that nobody knows is not nothing.
+        assert session.info().spent == Spent(
+            prompt_tokens=300, completion_tokens=30, unpriced_tokens=330
+        )
     assert (workspace / "fib.py").read_text() == SCRIPT
     last = model_server.requests[-1].body["messages"]
     assert [message["role"] for message in last] == [
