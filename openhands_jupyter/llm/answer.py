@@ -48,28 +48,47 @@ class AnswerBuilder:
         self._calls: list[_Call] = []
         self._open: dict[int, _Call] = {}
         self._finish_reason = ""
-        self._usage = Usage()
+        self._counted: Any = None
 
     def add(self, chunk: Any) -> bool:
         """Take in a chunk of a stream; whether a piece of the response was in it."""
         self.begun = True
         self._id = self._id or chunk.id or ""
-        if usage := getattr(chunk, "usage", None):
-            self._usage = counted(usage, self._model)
-        for choice in chunk.choices[:1]:
+        # Some servers count with every chunk: the last count is that of the whole.
+        self._counted = getattr(chunk, "usage", None) or self._counted
+        for choice in (chunk.choices or [])[:1]:
             self._finish_reason = choice.finish_reason or self._finish_reason
-            return self._add_content(choice.delta)
+            return choice.delta is not None and self._add_content(choice.delta)
         return False
 
     def add_whole(self, response: litellm.ModelResponse) -> None:
         """Take in a response that came in one piece."""
         self.begun = True
         self._id = response.id or ""
-        if usage := getattr(response, "usage", None):
-            self._usage = counted(usage, self._model)
+        self._counted = getattr(response, "usage", None)
         choice = response.choices[0]
         self._finish_reason = choice.finish_reason or ""
         self._add_content(choice.message)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the provider told how many tokens it took."""
+        return self._counted is not None
+
+    def estimate(self, messages: list[dict[str, Any]], tools: Any) -> None:
+        """Count the tokens in the provider's place; takes long with a long prompt.
+
+        Parameters
+        ----------
+        messages, tools
+            What was asked, as LiteLLM takes it.
+        """
+        said = [*self._text, *self._reasoning, *(call.arguments for call in self._calls)]
+        asked = litellm.token_counter(self._model, messages=messages, tools=tools)
+        answered = litellm.token_counter(self._model, text="".join(said))
+        self._counted = litellm.Usage(
+            prompt_tokens=asked, completion_tokens=answered, total_tokens=asked + answered
+        )
 
     def response(self) -> Response:
         """The whole response."""
@@ -84,14 +103,14 @@ class AnswerBuilder:
                 for call in self._calls
             ],
             finish_reason=self._finish_reason,
-            usage=self._usage,
+            usage=counted(self._counted, self._model) if self._counted else Usage(),
         )
 
     def _add_content(self, content: Any) -> bool:
         """Take in a delta, or a message, which has the same attributes; whether it held any."""
         for block in getattr(content, "thinking_blocks", None) or []:
             self._add_thinking(block)
-        if reasoning := getattr(content, "reasoning_content", None):
+        if reasoning := _reasoning(content):
             self._reasoning.append(reasoning)
             self._on_delta(Delta(kind="reasoning", text=reasoning))
         if content.content:
@@ -116,6 +135,8 @@ class AnswerBuilder:
         )
 
     def _add_tool_call(self, piece: Any) -> None:
+        if piece.function is None:
+            return
         call = self._call_of(piece)
         arguments = piece.function.arguments or ""
         call.arguments += arguments
@@ -134,6 +155,12 @@ class AnswerBuilder:
             self._calls.append(call)
         call.name = call.name or piece.function.name or ""
         return call
+
+
+def _reasoning(content: Any) -> str:
+    """What the model thinks, by either name that servers have for it."""
+    told = getattr(content, "reasoning_content", None) or getattr(content, "reasoning", None)
+    return told if isinstance(told, str) else ""
 
 
 def counted(usage: Any, model: str) -> Usage:
@@ -158,5 +185,7 @@ def _cost(usage: Any, model: str) -> float | None:
         return None
     if not any(prices):
         return 0.0
+    if not isinstance(usage, litellm.Usage):
+        usage = litellm.Usage(**usage.model_dump())
     costs = litellm.cost_per_token(model=bare, custom_llm_provider=provider, usage_object=usage)
     return float(sum(costs))

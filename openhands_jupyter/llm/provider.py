@@ -18,6 +18,7 @@ from .answer import AnswerBuilder
 from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool, ToolCall
 from .caching import mark
 from .local_servers import is_loopback, window_of
+from .plain_stream import chunks
 from .provider_errors import check_address, explain, place
 
 litellm.telemetry = False
@@ -101,16 +102,20 @@ async def _receive(
     tools: Sequence[Tool],
 ) -> None:
     loop = asyncio.get_running_loop()
+    parameters = _parameters(config, messages, tools)
     async with asyncio.timeout(config.timeout) as silence:
-        stream = await litellm.acompletion(**_parameters(config, messages, tools))
+        stream = await litellm.acompletion(**parameters)
         async with aclosing(stream):
             if whole := await _whole(stream, config):
                 answer.add_whole(whole)
                 return
-            async for chunk in stream:
+            async for chunk in chunks(stream):
                 # Signs of life that say nothing, such as pings, do not count.
                 if answer.add(chunk):
                     silence.reschedule(loop.time() + config.timeout)
+    if not answer.is_counted:
+        asked = (parameters["messages"], parameters.get("tools"))
+        await asyncio.to_thread(answer.estimate, *asked)
 
 
 async def _whole(stream: Any, config: ModelConfig) -> litellm.ModelResponse | None:

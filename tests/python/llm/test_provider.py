@@ -358,6 +358,8 @@ CONTEXT = "This model's maximum context length is 8192 tokens. However you reque
         (text(LONG).ending(), "model_cut_off", "broke off", "Try again"),
         (call("a", x=LONG).cut(), "model_cut_off", "broke off", "Try again"),
         (call("a", x=LONG).ending(), "model_cut_off", "broke off", "Try again"),
+        (text(LONG).but(finish_reason="abort"), "model_unavailable", "gave up", "Try again"),
+        (text("again " * 120).but(piece=6), "model_unavailable", "again and again", "Try again"),
         (page("<html>Welcome</html>"), "model_error", "no response of a model", "/v1"),
     ],
 )
