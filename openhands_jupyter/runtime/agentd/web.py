@@ -55,13 +55,12 @@ class Web:
         if code != 0 or not head:
             raise ActionError("fetch_failed", f"The fetch ended early (code {code}).", _TRY)
         answer: dict[str, Any] = json.loads(head)
-        match answer.get("error"):
-            case None:
-                return {**answer, "body": base64.b64encode(body).decode()}
-            case "fetch_timeout":
-                raise _timeout(seconds)
-            case error:
-                raise ActionError(str(error), answer["message"], _TRY)
+        error = answer.get("error")
+        if error is None:
+            return {**answer, "body": base64.b64encode(body).decode()}
+        if error == "fetch_timeout":
+            raise _timeout(seconds)
+        raise ActionError(error, answer["message"], _TRY)
 
     def stop(self) -> None:
         """End the fetch that runs, if any."""
