@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+# A parser of addresses that nbformat's libraries would load for two seconds, if they found it.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 LONGEST = 120
 """Seconds that one notebook or program may take."""
@@ -58,6 +57,8 @@ def require_unchanged(name: str, sha256: str) -> None:
 
 def notebook_of(name: str) -> Any:
     """A valid notebook."""
+    import nbformat
+
     try:
         notebook = nbformat.reads(text_of(name), as_version=4)
         nbformat.validate(notebook)
@@ -81,11 +82,15 @@ def run_notebook(name: str, before: str = "", after: str = "") -> Any:
     NotebookNode
         The copy with its outputs, and with both cells.
     """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+    from nbformat.v4 import new_code_cell
+
     notebook = notebook_of(name)
     notebook.cells = [
-        nbformat.v4.new_code_cell(before),
+        new_code_cell(before),
         *notebook.cells,
-        nbformat.v4.new_code_cell(after),
+        new_code_cell(after),
     ]
     client = NotebookClient(notebook, timeout=LONGEST, kernel_name="python3")
     try:

@@ -1,22 +1,28 @@
-"""``jupyter openhands eval`` on the project's own tasks: a checker knows right from wrong."""
+"""``jupyter openhands eval`` on the project's own tasks: a checker knows right from wrong.
+
+The command runs in this process, where it has the gateway of all tests: loading LiteLLM takes
+seconds. It is a process of its own where it is sent a signal.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import util
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from model_server.script import call, hang, status
 from model_server.server import ModelServer
+from shared_gateway import SharedGateway
 from waiting import PATIENCE
 
+from openhands_jupyter.cli import main
 from openhands_jupyter.errors import Invalid, NotFound
 from openhands_jupyter.evaluation import load_tasks
 
@@ -33,40 +39,55 @@ def solutions(name: str) -> Any:
     return module
 
 
-def evaluate(*arguments: str, environment: dict[str, str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "openhands_jupyter.cli", "eval", "--tasks", str(SUITE), *arguments],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+COMMAND = ("eval", "--tasks", str(SUITE))
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripted model, and a home of the test's own."""
+    monkeypatch.setenv("OPENHANDS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LLM_MODEL", "openai/scripted")
+    monkeypatch.setenv("LLM_BASE_URL", model_server.url)
+    monkeypatch.setenv("LLM_API_KEY", "no-secret")
+
+
+class Ran(NamedTuple):
+    """What came of the command."""
+
+    code: object
+    printed: str
+    errors: str
+
+
+Evaluate = Callable[..., Ran]
 
 
 @pytest.fixture
-def environment(tmp_path: Path, model_server: ModelServer) -> dict[str, str]:
-    """The environment, with the scripted model and a home of its own."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LLM_", "SANDBOX_"))}
-    return {
-        **kept,
-        "OPENHANDS_HOME": str(tmp_path / "home"),
-        "LLM_MODEL": "openai/scripted",
-        "LLM_BASE_URL": model_server.url,
-        "LLM_API_KEY": "no-secret",
-    }
+def evaluate(
+    shared_gateway: SharedGateway,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Evaluate:
+    """Runs the command: ``evaluate("--jobs", "3")``."""
+    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
+
+    def run(*arguments: str) -> Ran:
+        with pytest.raises(SystemExit) as ended:
+            main([*COMMAND, *arguments])
+        return Ran(ended.value.code, *capsys.readouterr())
+
+    return run
 
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("which", ["RIGHT", "WRONG"])
 def test_a_checker_knows_right_from_wrong(
-    which: str, environment: dict[str, str], model_server: ModelServer
+    which: str, evaluate: Evaluate, model_server: ModelServer
 ) -> None:
     turns = {task.name: getattr(solutions(task.name), which) for task in TASKS}
     for task in TASKS:
         model_server.play(*turns[task.name], when=re.escape(task.prompt[:60]))
-    with evaluate("--json", "--jobs", "3", environment=environment) as command:
-        printed, errors = command.communicate(timeout=5 * PATIENCE)
+    code, printed, errors = evaluate("--json", "--jobs", "3")
     results = {result["task"]: result for result in map(json.loads, printed.splitlines())}
     assert sorted(results) == [task.name for task in TASKS], errors
     told = {name: result["reason"] for name, result in results.items()}
@@ -77,7 +98,7 @@ def test_a_checker_knows_right_from_wrong(
         # The checker found the very mistake, and did not stumble over something else.
         stumbled = re.compile("Traceback|could not be checked|cannot be read")
         assert not any(map(stumbled.search, told.values())), told
-    assert command.returncode == (which == "WRONG")
+    assert code == (which == "WRONG")
     for name, result in results.items():
         assert result["passed"] == (which == "RIGHT")
         assert (result["ended"], result["steps"]) == ("finished", len(turns[name]))
@@ -101,31 +122,33 @@ def suite(tmp_path: Path) -> Path:
 
 @pytest.mark.sandbox
 def test_what_did_not_end_well_has_failed_whatever_its_checker_says(
-    suite: Path, environment: dict[str, str], model_server: ModelServer, tmp_path: Path
+    suite: Path, evaluate: Evaluate, model_server: ModelServer, tmp_path: Path
 ) -> None:
     model_server.play(hang(), when="hangs")
     model_server.play(status(401, "No such key."), when="refused")
     kept = tmp_path / "kept"
     arguments = ("--tasks", str(suite), "--keep", str(kept))
-    with evaluate(*arguments, environment=environment) as command:
-        printed, errors = command.communicate(timeout=PATIENCE)
-    assert command.returncode == 1, errors
+    code, printed, errors = evaluate(*arguments)
+    assert code == 1, errors
     assert re.search(r"^hangs +failed .* not done within 1 seconds\.$", printed, re.MULTILINE)
     assert re.search(r"^refused +failed .*key", printed, re.MULTILINE), printed
     assert re.search(r"^ +0 of 2 ", printed, re.MULTILINE), printed
     assert (kept / "hangs" / "given.txt").read_text() == "hangs"
-    with evaluate(*arguments, environment=environment) as command:
-        assert "exists already" in command.communicate(timeout=PATIENCE)[1]
-    assert command.returncode == 2
+    code, _, errors = evaluate(*arguments)
+    assert code == 2 and "exists already" in errors
 
 
 @pytest.mark.sandbox
-def test_ctrl_c_ends_it(
-    suite: Path, environment: dict[str, str], model_server: ModelServer
-) -> None:
+def test_ctrl_c_ends_it(suite: Path, model_server: ModelServer) -> None:
     (suite / "hangs" / "task.toml").write_text('title = "One"\nprompt = "This one hangs."\n')
     model_server.play(hang(), when="hangs")
-    with evaluate("--tasks", str(suite), "hangs", environment=environment) as command:
+    with subprocess.Popen(
+        [sys.executable, "-m", "openhands_jupyter.cli", *COMMAND, "--tasks", str(suite), "hangs"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as command:
         model_server.wait_for(lambda requests: len(requests) == 1)
         command.send_signal(signal.SIGINT)
         _, errors = command.communicate(timeout=PATIENCE)
@@ -135,7 +158,7 @@ def test_ctrl_c_ends_it(
 
 @pytest.mark.sandbox
 def test_the_task_of_the_docs(
-    environment: dict[str, str], model_server: ModelServer, tmp_path: Path
+    evaluate: Evaluate, model_server: ModelServer, tmp_path: Path
 ) -> None:
     page = (SUITE.parents[2] / "docs" / "evaluation.md").read_text()
     toml, checker = (
@@ -153,10 +176,8 @@ def test_the_task_of_the_docs(
         call("execute_bash", command="echo 42 >number.txt"),
         call("finish", message="Done."),
     )
-    with evaluate("--tasks", str(tmp_path), environment=environment) as command:
-        assert "number.txt holds 24, not 42" in command.communicate(timeout=PATIENCE)[0]
-    with evaluate("--tasks", str(tmp_path), environment=environment) as command:
-        assert "1 of 1" in command.communicate(timeout=PATIENCE)[0]
+    assert "number.txt holds 24, not 42" in evaluate("--tasks", str(tmp_path)).printed
+    assert "1 of 1" in evaluate("--tasks", str(tmp_path)).printed
 
 
 def test_a_suite_that_is_not_as_it_has_to_be(suite: Path, tmp_path: Path) -> None:
