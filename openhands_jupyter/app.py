@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,9 @@ class OpenHandsExtension(ExtensionApp):
         if GatewayClient.initialized():
             gateway = GatewayClient.instance()
             config.secrets.hide(gateway.auth_token or "", gateway.http_pwd or "")
-        for warning in config.warnings:
-            self.log.warning("OpenHands: %s", warning)
+        for problem in config.problems:
+            level = logging.ERROR if problem.severity == "error" else logging.WARNING
+            self.log.log(level, "OpenHands: %s", problem)
         manager, sessions = self.serverapp.kernel_manager, self.serverapp.session_manager
         make_host = None
         if can_show(manager):

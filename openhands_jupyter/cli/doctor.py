@@ -42,8 +42,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "doctor",
         help="say what is missing, and what a session waits for",
-        description="Try the home folder, the sandbox, the process that asks models, and the "
-        "Jupyter server. With a session: say what it waits for, for how long, and what to do.",
+        description="Try the home folder, the configuration, the sandbox, the process that asks "
+        "models, and the Jupyter server. With a session: say what it waits for, for how long, and "
+        "what to do.",
         epilog="Exit codes: 0 all is well, 1 something is missing.",
     )
     parser.add_argument("session", nargs="?", metavar="SESSION", help="its id, or how that begins")
@@ -73,12 +74,23 @@ async def _findings(config: Config) -> AsyncIterator[Finding]:
 
     home = await asyncio.to_thread(home_health, config)
     yield Finding("home", home.writable, home.notice or f"{config.home} can be written.")
+    for finding in _of_configuration(config):
+        yield finding
     elsewhere = config.settings.isolation == "gateway"
     sandbox = await (try_gateway(config) if elsewhere else try_sandbox(config))
     told = f"{sandbox.backend} works. {sandbox.notice}" if sandbox.available else sandbox.notice
     yield Finding("sandbox", sandbox.available, told.strip())
     yield await _of_model_gateway()
     yield await asyncio.to_thread(_of_server, config)
+
+
+def _of_configuration(config: Config) -> list[Finding]:
+    """One for each problem, else that there is none."""
+    found = [
+        Finding("configuration", problem.severity != "error", f"{problem.severity}: {problem}")
+        for problem in config.problems
+    ]
+    return found or [Finding("configuration", True, "All that is written down is in force.")]
 
 
 async def _of_model_gateway() -> Finding:

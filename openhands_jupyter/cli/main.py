@@ -11,9 +11,10 @@ from typing import NoReturn, Protocol
 
 from .._version import __version__
 from ..config import Config
+from ..config.keys import OPTIONS
 from ..errors import OpenHandsError
-from . import check, doctor, evaluate, history, mcp, models, run, sandbox, sessions
-from .terminal import Terminal
+from . import check, configuration, doctor, evaluate, history, mcp, models, run, sandbox, sessions
+from .terminal import Terminal, inert
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -35,9 +36,20 @@ async def _run(options: argparse.Namespace, terminal: Terminal) -> int:
         # Its folder is made first.
         return await evaluate.run(options, terminal)
     config = _config(options)
-    for warning in config.warnings:
-        print(f"jupyter openhands: {warning}", file=sys.stderr)
+    if not _say_problems(config, told_elsewhere=options.command in ("config", "doctor")):
+        return run.EXIT_LIMIT
     return await _COMMANDS[options.command].run(options, config, terminal)
+
+
+def _say_problems(config: Config, *, told_elsewhere: bool) -> bool:
+    """Print what is not in force as it was written; whether the command line itself makes sense."""
+    wrong = False
+    for problem in config.problems:
+        of_command = problem.where == "command line"
+        wrong |= of_command and problem.severity == "error"
+        if of_command or not told_elsewhere:
+            print(f"jupyter openhands: {problem.severity}: {inert(str(problem))}", file=sys.stderr)
+    return not wrong
 
 
 class _Command(Protocol):
@@ -53,6 +65,7 @@ _COMMANDS: dict[str, _Command] = {
     "sessions": sessions,
     "sandbox": sandbox,
     "check": check,
+    "config": configuration,
     "doctor": doctor,
     "mcp": mcp,
     "models": models,
@@ -61,7 +74,10 @@ _COMMANDS: dict[str, _Command] = {
 
 
 def _config(options: argparse.Namespace) -> Config:
-    given = {name: getattr(options, option, None) for option, name in run.OVERRIDES.items()}
+    given = {
+        name: getattr(options, option.strip("-").replace("-", "_"), None)
+        for name, option in OPTIONS.items()
+    }
     overrides = {name: value for name, value in given.items() if value is not None}
     return Config(Path(getattr(options, "workspace", None) or "."), overrides=overrides)
 
@@ -78,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_parsers(commands)
     sandbox.add_parser(commands)
     check.add_parser(commands)
+    configuration.add_parser(commands)
     doctor.add_parser(commands)
     evaluate.add_parser(commands)
     mcp.add_parser(commands)

@@ -28,15 +28,6 @@ EXIT_INTERRUPTED = 130
 
 NO_TERMINAL = "there is no terminal to ask at."
 
-OVERRIDES = {
-    "model": "model",
-    "mode": "mode",
-    "agent": "agent",
-    "max_steps": "step_limit",
-    "budget": "cost_limit",
-}
-"""Options of this command, and the settings that they set."""
-
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
@@ -52,6 +43,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "-f", "--file", metavar="FILE", help="read the task from a file; '-' for standard input"
     )
+    add_settings(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="print each event as a line of JSON, and ask nothing"
+    )
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that set something for one run; see `config.keys.OPTIONS`."""
     parser.add_argument("--model", help="a model in LiteLLM's terms, or 'tour' for the guided tour")
     parser.add_argument(
         "--agent",
@@ -68,9 +67,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--workspace", default=".", metavar="DIR", help="folder to work in (default: this one)"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print each event as a line of JSON, and ask nothing"
     )
 
 

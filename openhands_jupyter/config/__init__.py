@@ -5,6 +5,7 @@ from __future__ import annotations
 from .config import Config
 from .home import HomeNotWritable
 from .layers import Origin
+from .problems import Problem
 from .settings import Isolation, Settings
 
-__all__ = ["Config", "HomeNotWritable", "Isolation", "Origin", "Settings"]
+__all__ = ["Config", "HomeNotWritable", "Isolation", "Origin", "Problem", "Settings"]

@@ -14,12 +14,14 @@ from ..hooks import HookConfig
 from ..llm.base import ModelConfig
 from ..mcp.config import McpConfig
 from . import hooks, mcp
+from .files import read_user_file, read_workspace_file
 from .home import Home
-from .layers import Layer, Origin, from_environment, from_file, from_mapping
+from .layers import Entry, Layer, Origin, from_environment, from_mapping
 from .mcp_consents import Consents
-from .providers import GENERIC_KEY, PROVIDERS, provider_of
+from .problems import Problem
+from .reach import Reach
 from .secrets import Secrets
-from .settings import NAMES, TOUR_MODEL, Settings, convert
+from .settings import NAMES, Settings, convert
 
 PANEL_FILE = "settings.json"
 TOML_FILE = "config.toml"
@@ -65,12 +67,12 @@ class Config:
         given = dict(traits or {})
         self.locked = frozenset(given.pop("locked", ()))
         self._mcp = given.pop(mcp.SETTING, None)
-        user_file = from_file(self._home.path / TOML_FILE)
-        self._project = from_file(self.root / ".openhands" / TOML_FILE, workspace=self.root)
+        user_file = read_user_file(self._home.path / TOML_FILE)
+        project = self.root / ".openhands" / TOML_FILE
         self._panel = self._read_panel()
         self._layers = [
             user_file,
-            self._project,
+            read_workspace_file(project, self.root, user_file),
             from_environment(environ),
             from_mapping("traitlets", given),
             self._panel,
@@ -78,6 +80,8 @@ class Config:
         ]
         self.mcp_consents = Consents(self._home)
         self.secrets = Secrets(self._home, environ, user_file.api_key)
+        self.secrets.hide(*(group.api_key for group in user_file.groups.values()))
+        self._reach = Reach(self._layers, self.locked, self.secrets)
         self._settle()
 
     @property
@@ -96,12 +100,25 @@ class Config:
         return self._settings
 
     @property
-    def warnings(self) -> list[str]:
-        """What was left out of the settings and why, a sentence each."""
+    def problems(self) -> list[Problem]:
+        """What is not in force as it was written, and why."""
         unknown = sorted(self.locked - {*NAMES, mcp.SETTING})
-        locks = [f"{name} cannot be locked: there is no such setting." for name in unknown]
-        layers = [warning for layer in self._layers for warning in layer.warnings]
-        return layers + locks + self.secrets.warnings
+        locks = [
+            Problem(
+                severity="error",
+                where="traitlets",
+                message=f"{name} cannot be locked: there is no such setting.",
+            )
+            for name in unknown
+        ]
+        layers = [problem for layer in self._layers for problem in layer.problems]
+        of_models = self._reach.problems(self._settings, self._origins)
+        return layers + locks + self.secrets.problems + of_models
+
+    @property
+    def model_groups(self) -> dict[str, str]:
+        """The groups ``[llm.NAME]`` that can be chosen as a model, and the model of each."""
+        return {name: self._reach.real(name) for name in self._reach.groups}
 
     def ensure_home(self) -> Path:
         """The home folder, made if need be.
@@ -120,7 +137,13 @@ class Config:
 
     def origin(self, name: str) -> Origin:
         """The place that the setting's value comes from."""
-        return self._origins[name]
+        layer = self._origins[name]
+        return layer.origin if layer else "default"
+
+    def entry(self, name: str) -> Entry:
+        """Where in that place it is written; of a default, nowhere."""
+        layer = self._origins[name]
+        return layer.entries[name] if layer else Entry("")
 
     def require_unlocked(self, names: Iterable[str]) -> None:
         """Refuse to go on if one of these settings is locked.
@@ -158,6 +181,7 @@ class Config:
         values = {name: convert(name, v) for name, v in values.items() if v is not None}
         self._home.write_json(PANEL_FILE, _lasting(values))
         self._panel.values = values
+        self._panel.entries = {name: Entry(name, self._panel_file) for name in values}
         self._settle()
 
     def secrets_values(self) -> frozenset[str]:
@@ -192,72 +216,47 @@ class Config:
     def model_config(self, name: str) -> ModelConfig:
         """How to reach a model.
 
-        The configured address and ``LLM_API_KEY`` belong to the configured model; a model of
-        another provider, or one that only a workspace asks for, must not be sent them. What is
-        configured of what the model is able to does not hold for such a model either.
+        What is configured of one model is not sent to, and does not hold for, one of another
+        provider; see `Reach`.
 
         Parameters
         ----------
         name
-            The model, in LiteLLM's terms.
+            The model, in LiteLLM's terms, or the name of a group ``[llm.NAME]``.
 
         Returns
         -------
         ModelConfig
             Without a key where none is known.
         """
-        ours = self._goes_with_configured(name)
-        provider = PROVIDERS.get(provider_of(name))
-        key = self.secrets.get(GENERIC_KEY) if ours else None
-        if not key and provider and provider.key:
-            key = self.secrets.get(provider.key)
-        configured = self._configured_of_model() if ours else {}
-        if provider and provider.address:
-            configured["base_url"] = configured.get("base_url") or provider.address
-        return ModelConfig(
-            model=name, api_key=key, timeout=self._settings.model_timeout, **configured
-        )
+        return self._reach.model(name, self._settings, self._origins)
 
-    def _configured_of_model(self) -> dict[str, Any]:
-        names = (
-            "base_url",
-            "vision",
-            "tool_calls",
-            "prompt_caching",
-            "context_window",
-            "max_output_tokens",
-            "reasoning_effort",
-        )
-        return {name: getattr(self._settings, name) for name in names}
-
-    def _goes_with_configured(self, name: str) -> bool:
-        model, _ = self._resolve("model", skip=self._project)
-        if model != TOUR_MODEL:
-            return provider_of(str(model)) == provider_of(name)
-        return name != self._project.values.get("model")
+    @property
+    def _panel_file(self) -> str:
+        return str(self.home / PANEL_FILE)
 
     def _read_panel(self) -> Layer:
         try:
             values = self._home.read_json(PANEL_FILE)
         except (OSError, msgspec.DecodeError) as error:
             layer = Layer("panel")
-            layer.warnings.append(f"{self.home / PANEL_FILE} is left out: {error}.")
+            layer.leave_out(Entry("the whole file", self._panel_file), f"{error}.")
             return layer
         # Auto is never written; a file that says so was not written here.
-        return from_mapping("panel", _lasting(values))
+        return from_mapping("panel", _lasting(values), self._panel_file)
 
-    def _resolve(self, name: str, skip: Layer | None = None) -> tuple[Any, Origin]:
+    def _resolve(self, name: str) -> tuple[Any, Layer | None]:
         for layer in reversed(self._layers):
             if name in self.locked and layer.origin != "traitlets":
                 continue
-            if layer is not skip and name in layer.values:
-                return layer.values[name], layer.origin
-        return getattr(Settings(), name), "default"
+            if name in layer.values:
+                return layer.values[name], layer
+        return getattr(Settings(), name), None
 
     def _settle(self) -> None:
         found = {name: self._resolve(name) for name in NAMES}
         self._settings = Settings(**{name: value for name, (value, _) in found.items()})
-        self._origins = {name: origin for name, (_, origin) in found.items()}
+        self._origins = {name: layer for name, (_, layer) in found.items()}
 
 
 def _lasting(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import tomlkit
-from tomlkit.exceptions import ParseError
 
 from ..beneath import read_beneath
 from ..hooks import HookConfig, read_hooks
+from .problems import place
+from .toml_file import NotToml, TomlFile
 
 SECTION = "hooks"
 JSON_FILE = "hooks.json"
@@ -47,7 +47,9 @@ def _of(path: Path) -> HookConfig:
         content = _content(path.name, path.read_bytes())
     except FileNotFoundError:
         return HookConfig()
-    except (OSError, UnicodeDecodeError, ParseError, msgspec.DecodeError) as error:
+    except NotToml as error:
+        return HookConfig(problems=[f"{place(str(path), error.line)}: it is not TOML ({error})."])
+    except (OSError, msgspec.DecodeError) as error:
         return HookConfig(problems=[f"{path}: {error}."])
     if not isinstance(content, dict):
         return HookConfig(problems=[f"{path}: {SECTION} must be lists of hooks by event."])
@@ -57,11 +59,11 @@ def _of(path: Path) -> HookConfig:
 def _has_hooks(workspace: Path, file: str) -> bool:
     try:
         return bool(_content(file, read_beneath(workspace, file, LONGEST)))
-    except (OSError, UnicodeDecodeError, ParseError, msgspec.DecodeError, RecursionError):
+    except (OSError, NotToml, msgspec.DecodeError, RecursionError):
         return False
 
 
 def _content(name: str, content: bytes) -> Any:
     if name.endswith(".toml"):
-        return tomlkit.parse(content.decode()).unwrap().get(SECTION, {})
+        return TomlFile(content).values.get(SECTION, {})
     return msgspec.json.decode(content)

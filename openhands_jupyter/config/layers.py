@@ -1,27 +1,23 @@
-"""The places that settings come from, each read into a layer of values and warnings."""
+"""The places that settings come from, each read into a layer of values and problems."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
-import tomlkit
-from tomlkit.exceptions import ParseError
 
-from ..beneath import read_beneath
-from . import hooks, mcp
-from .settings import (
+from .keys import (
     ADMINISTRATOR_SETTINGS,
-    API_KEY,
     CONFIRMATION_KEY,
     FILE_KEYS,
-    NAMES,
-    PROJECT_SETTINGS,
-    FileKey,
-    convert,
+    OPTIONS,
+    WORKSPACE_SETTINGS,
+    nearest,
 )
+from .problems import Problem, Severity
+from .providers import PROVIDERS, provider_of
+from .settings import NAMES, TOUR_MODEL, Settings, choices, convert
 
 Origin = Literal[
     "default",
@@ -35,69 +31,135 @@ Origin = Literal[
 LIVE_ORIGINS: tuple[Origin, ...] = ("panel", "command line")
 """Choices of the person who is there; all others stand through restarts."""
 
-LONGEST_PROJECT_FILE = 1_000_000
-"""Bytes; what an agent wrote into its workspace may be anything."""
+MOST_PROBLEMS = 50
+"""Of one place; what an agent wrote into its workspace may be anything."""
+
+
+class Entry(NamedTuple):
+    """One entry of a place: its key as it is written there, its file and line if it is a file."""
+
+    key: str
+    file: str = ""
+    line: int | None = None
 
 
 class Layer:
-    """What one place says: values that fit, and a warning for each that does not.
+    """What one place says: values that fit, and a problem for each that does not.
 
-    Attributes
+    Parameters
     ----------
     origin
         The place, as it is shown.
+    person
+        Of a workspace's file: what the person's own file says.
+
+    Attributes
+    ----------
     values
         Settings by name.
-    warnings
-        Sentences for the person.
+    entries
+        Where each of them is written.
+    problems
+        What was left out.
     api_key
         The model's key, where the place may hold one.
+    groups
+        The groups ``[llm.NAME]``, each as a layer of its own.
+    person
+        As given.
     """
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, person: Layer | None = None) -> None:
         self.origin = origin
         self.values: dict[str, Any] = {}
-        self.warnings: list[str] = []
+        self.entries: dict[str, Entry] = {}
+        self.problems: list[Problem] = []
         self.api_key = ""
+        self.groups: dict[str, Layer] = {}
+        self.person = person
 
-    def put(self, name: str, value: Any, where: str, *, from_text: bool = False) -> None:
-        """Take a value in if it fits; `where` names it in the warning otherwise."""
+    @property
+    def of_workspace(self) -> bool:
+        """Whether it comes from others, and may not weaken safety."""
+        return self.person is not None
+
+    def put(self, name: str, value: Any, entry: Entry, *, from_text: bool = False) -> None:
+        """Take a value in if it fits, else a problem."""
         if name in ADMINISTRATOR_SETTINGS and self.origin != "traitlets":
-            self.warnings.append(f"{where} is left out: only the server's configuration sets it.")
+            self.leave_out(entry, "only the server's configuration sets it.", "warning")
+            return
+        if self.of_workspace and name not in WORKSPACE_SETTINGS:
+            self.leave_out(entry, "a workspace may not set it.", "warning")
             return
         try:
             converted = convert(name, value, from_text=from_text)
         except msgspec.ValidationError as error:
-            self.warnings.append(f"{where} is left out: {error}.")
+            self._leave_out_wrong(name, value, entry, str(error))
             return
         if name == "mode" and converted == "auto" and self.origin not in LIVE_ORIGINS:
-            self.warnings.append(
-                f"{where} is left out: Auto mode holds for one run only. "
-                "Choose it in the panel or on the command line."
-            )
+            why = "Auto mode holds for one run only. Choose it in the panel or on the command line."
+            self.leave_out(entry, why, "warning")
             return
-        if name == "agent" and ":" in converted and self.origin == "project config.toml":
-            # It would be imported into the server, with all the person's rights.
-            self.warnings.append(f"{where} is left out: a workspace may not name an import path.")
+        if self.person and (why := _too_much(name, converted, self.person)):
+            self.leave_out(entry, why, "warning")
             return
         self.values[name] = converted
+        self.entries[name] = entry
 
-    def put_confirmation(self, value: Any, where: str) -> None:
+    def put_confirmation(self, value: Any, entry: Entry) -> None:
         """Take in OpenHands' own switch for the mode."""
-        if not isinstance(value, bool):
-            self.warnings.append(f"{where} is left out: Expected `bool`.")
+        if isinstance(value, bool):
+            self.put("mode", "agent" if value else "auto", entry)
+        elif self.of_workspace:
+            self.put("mode", "ask", entry)
         else:
-            self.put("mode", "agent" if value else "auto", where)
+            self.leave_out(entry, "it must be true or false.")
+            self._hold_back(entry)
+
+    def leave_out(self, entry: Entry, why: str, severity: Severity = "error") -> None:
+        """Note that an entry is not taken in, and why not."""
+        self.note(entry, f"{entry.key} is left out: {why}", severity)
+
+    def note(self, entry: Entry, message: str, severity: Severity = "error") -> None:
+        """Note a problem."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(
+                Problem(
+                    severity=severity,
+                    where=entry.file or self.origin,
+                    line=entry.line,
+                    message=printable(message),
+                )
+            )
+
+    def _leave_out_wrong(self, name: str, value: Any, entry: Entry, why: str) -> None:
+        known = choices(name)
+        if known and isinstance(value, str) and value:
+            meant = nearest(value, known)
+            why = f"it must be {_listed(known)}" + (f"; did you mean {meant}?" if meant else ".")
+        else:
+            why = f"{why}."
+        self.leave_out(entry, why)
+        if name == "mode":
+            self._hold_back(entry)
+
+    def _hold_back(self, entry: Entry) -> None:
+        """Let the least happen unasked, until it is said right what may."""
+        self.put("mode", "ask", entry)
+        self.note(entry, "Until that is right, the mode is Ask.")
 
 
-def from_mapping(origin: Origin, values: Mapping[str, Any]) -> Layer:
+def from_mapping(origin: Origin, values: Mapping[str, Any], file: str = "") -> Layer:
     """A layer from settings by their own names, as from traitlets or the panel."""
     layer = Layer(origin)
     for name, value in values.items():
+        entry = Entry(_called(origin, name), file)
         if name not in NAMES:
-            layer.warnings.append(f"{name} ({origin}) is left out: there is no such setting.")
+            meant = nearest(name, NAMES)
+            hint = f"; did you mean {meant}?" if meant else "."
+            layer.leave_out(entry, f"there is no such setting{hint}", "warning")
         elif value is not None:
-            layer.put(name, value, f"{name} ({origin})")
+            layer.put(name, value, entry)
     return layer
 
 
@@ -107,65 +169,45 @@ def from_environment(environ: Mapping[str, str]) -> Layer:
     switch = environ.get(CONFIRMATION_KEY.variable, "").lower()
     if switch:
         known = {"true": True, "1": True, "false": False, "0": False}
-        layer.put_confirmation(known.get(switch), CONFIRMATION_KEY.variable)
+        layer.put_confirmation(known.get(switch), Entry(CONFIRMATION_KEY.variable))
     for key, name in FILE_KEYS.items():
         if text := environ.get(key.variable):
-            layer.put(name, text, key.variable, from_text=True)
+            layer.put(name, text, Entry(key.variable), from_text=True)
     return layer
 
 
-def from_file(path: Path, *, workspace: Path | None = None) -> Layer:
-    """The layer of a ``config.toml``; empty when there is no such file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    workspace
-        The workspace that it belongs to, if it does. Then it may set only what cannot weaken
-        safety, and nothing outside of the workspace is read, wherever links lead.
-    """
-    project = workspace is not None
-    layer = Layer("project config.toml" if project else "config.toml")
-    try:
-        if workspace is None:
-            content = path.read_bytes()
-        else:
-            content = read_beneath(workspace, path.relative_to(workspace), LONGEST_PROJECT_FILE)
-        document = tomlkit.parse(content.decode()).unwrap()
-    except (FileNotFoundError, NotADirectoryError):
-        return layer
-    except ParseError as error:
-        layer.warnings.append(f"{path} is left out: it is not TOML ({error}).")
-        return layer
-    except (OSError, UnicodeDecodeError) as error:
-        layer.warnings.append(f"{path} is left out: it cannot be read ({error}).")
-        return layer
-    for section, content in document.items():
-        if section in (mcp.SECTION, hooks.SECTION):
-            # They hold servers and hooks and no settings, and are read when these are needed.
-            continue
-        if not isinstance(content, dict):
-            layer.warnings.append(f"{path}: {section} is left out: it must stand in a section.")
-            continue
-        for key, value in content.items():
-            _take(layer, path, FileKey(section, key), value, project)
-    return layer
+def printable(text: str) -> str:
+    """The text as one line that does nothing to a terminal or a log, and is not endless."""
+    short = text if len(text) <= 500 else f"{text[:500]}…"
+    return "".join(char if char.isprintable() else "�" for char in short)
 
 
-def _take(layer: Layer, path: Path, key: FileKey, value: Any, project: bool) -> None:
-    where = f"{path}: {key}"
-    name = FILE_KEYS.get(key)
-    if name is None and key not in (CONFIRMATION_KEY, API_KEY):
-        layer.warnings.append(f"{where} is left out: there is no such setting here.")
-    elif project and name not in PROJECT_SETTINGS:
-        layer.warnings.append(f"{where} is left out: a workspace may not set it.")
-    elif key == API_KEY:
-        if isinstance(value, str):
-            layer.api_key = value
-        else:
-            layer.warnings.append(f"{where} is left out: Expected `str`.")
-    elif key == CONFIRMATION_KEY:
-        layer.put_confirmation(value, where)
-    elif name is not None:
-        layer.put(name, value, where)
+def _called(origin: Origin, name: str) -> str:
+    if origin == "traitlets":
+        return f"c.OpenHandsExtension.{name}"
+    return OPTIONS.get(name, name) if origin == "command line" else name
+
+
+def _too_much(name: str, value: Any, person: Layer) -> str:
+    """Why a workspace may not set this very value, as a sentence; empty if it may."""
+    if WORKSPACE_SETTINGS[name] == "lower":
+        most = person.values.get(name, getattr(Settings(), name))
+        if value > most:
+            return f"a workspace may only lower it, and {value:g} is more than {most:g}."
+    if name == "agent" and ":" in value:
+        # It would be imported into the server, with all the person's rights.
+        return "a workspace may not name an import path."
+    if name == "model" and not _is_known(value, person):
+        # LiteLLM takes addresses out of some names, and the person's credentials for some clouds.
+        return "a workspace may only name models of providers that are well known."
+    return ""
+
+
+def _is_known(model: str, person: Layer) -> bool:
+    if model == TOUR_MODEL or model in person.groups:
+        return True
+    return provider_of(model) in PROVIDERS and "://" not in model
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"

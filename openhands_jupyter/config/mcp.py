@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import tomlkit
-from tomlkit.exceptions import ParseError
 
 from ..beneath import read_beneath
 from ..mcp.config import ConfigOrigin, McpConfig, merged, read_servers
+from .toml_file import NotToml, TomlFile
 
 SETTING = "mcp_servers"
 """The trait, and what an administrator locks."""
@@ -57,14 +57,16 @@ def read_mcp(
 
 def _toml(path: Path) -> McpConfig:
     try:
-        content = tomlkit.parse(path.read_text(encoding="utf-8")).unwrap().get(SECTION, {})
-    except (OSError, UnicodeDecodeError, ParseError):
+        file = TomlFile(path.read_bytes())
+    except (OSError, NotToml):
         # What is wrong with the file as a whole is told with the other settings.
         return McpConfig()
+    content = file.values.get(SECTION, {})
     where = f"{path}: {SECTION}"
     if not isinstance(content, dict):
         return McpConfig([], [f"{where} is left out: it must be a section."])
-    return _marked(read_servers(content, where), "person", str(path))
+    read = read_servers(content, where, partial(file.line, SECTION))
+    return _marked(read, "person", str(path))
 
 
 def _json(path: Path) -> McpConfig:
@@ -85,12 +87,12 @@ def _of_workspace(workspace: Path) -> McpConfig:
 
 def _of_file(workspace: Path, file: Path) -> McpConfig:
     try:
-        text = read_beneath(workspace, file, LONGEST).decode()
+        content: Any = read_beneath(workspace, file, LONGEST)
         if file.suffix == ".toml":
-            content = tomlkit.parse(text).unwrap().get(SECTION)
+            content = TomlFile(content).values.get(SECTION)
         else:
-            content = msgspec.json.decode(text)
-    except (OSError, UnicodeDecodeError, ParseError, msgspec.DecodeError, RecursionError):
+            content = msgspec.json.decode(content)
+    except (OSError, NotToml, msgspec.DecodeError, RecursionError):
         return McpConfig()
     if not isinstance(content, dict):
         return McpConfig()

@@ -11,6 +11,7 @@ import msgspec
 from ..errors import Conflict, Invalid, NotFound
 from ..events.masking import MIN_LENGTH
 from .home import Home
+from .problems import Problem
 from .providers import GENERIC_KEY, KEY_NAMES
 
 FILE = "secrets.json"
@@ -54,12 +55,14 @@ class Secrets:
         self._from_file = from_file
         self._masked: frozenset[str] | None = None
         self._hidden: frozenset[str] = frozenset()
-        self.warnings: list[str] = []
+        self.problems: list[Problem] = []
         try:
             self._stored = msgspec.convert(home.read_json(FILE), dict[str, str])
         except (OSError, msgspec.DecodeError) as error:
             self._stored = {}
-            self.warnings.append(f"{home.path / FILE} is left out: {error}.")
+            where = str(home.path / FILE)
+            message = f"The whole file is left out: {error}."
+            self.problems.append(Problem(severity="error", where=where, message=message))
 
     def get(self, name: str) -> str | None:
         """The secret's value; None when there is none."""

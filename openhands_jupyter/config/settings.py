@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, NamedTuple, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -122,86 +122,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     condenser_max_event_length: EventLength = 10_000
 
 
-class FileKey(NamedTuple):
-    """A setting's place in ``config.toml``, in OpenHands' own words where it has one."""
-
-    section: str
-    key: str
-
-    def __str__(self) -> str:
-        return f"{self.section}.{self.key}"
-
-    @property
-    def variable(self) -> str:
-        """The environment variable of the same meaning; core's have no prefix."""
-        name = self.key if self.section == "core" else f"{self.section}_{self.key}"
-        return name.upper()
-
-
-FILE_KEYS = {
-    FileKey("condenser", "type"): "condenser",
-    FileKey("condenser", "attention_window"): "condenser_attention_window",
-    FileKey("condenser", "keep_first"): "condenser_keep_first",
-    FileKey("condenser", "max_tokens"): "condenser_max_tokens",
-    FileKey("condenser", "max_event_length"): "condenser_max_event_length",
-    FileKey("agent", "stuck_detection"): "stuck_detection",
-    FileKey("core", "default_agent"): "agent",
-    FileKey("core", "max_budget_per_task"): "cost_limit",
-    FileKey("core", "max_iterations"): "step_limit",
-    FileKey("core", "max_minutes_per_task"): "time_limit",
-    FileKey("core", "max_tokens_per_task"): "token_limit",
-    FileKey("llm", "model"): "model",
-    FileKey("llm", "base_url"): "base_url",
-    FileKey("llm", "fallback_models"): "fallback_models",
-    FileKey("llm", "timeout"): "model_timeout",
-    FileKey("llm", "num_retries"): "model_retries",
-    FileKey("llm", "vision"): "vision",
-    FileKey("llm", "native_tool_calling"): "tool_calls",
-    FileKey("llm", "caching_prompt"): "prompt_caching",
-    FileKey("llm", "max_input_tokens"): "context_window",
-    FileKey("llm", "max_output_tokens"): "max_output_tokens",
-    FileKey("llm", "reasoning_effort"): "reasoning_effort",
-    FileKey("sandbox", "base_container_image"): "docker_image",
-    FileKey("sandbox", "ca_bundle"): "ca_bundle",
-    FileKey("sandbox", "conda_channels"): "conda_channels",
-    FileKey("sandbox", "checkpoint_exclude"): "checkpoint_exclude",
-    FileKey("sandbox", "checkpoint_limit"): "checkpoint_limit",
-    FileKey("sandbox", "checkpoints"): "checkpoints",
-    FileKey("sandbox", "cpu_limit"): "cpu_limit",
-    FileKey("sandbox", "disk_limit"): "disk_limit",
-    FileKey("sandbox", "gateway_folder"): "gateway_folder",
-    FileKey("sandbox", "gateway_kernel"): "gateway_kernel",
-    FileKey("sandbox", "gateway_url"): "gateway_url",
-    FileKey("sandbox", "idle_timeout"): "idle_timeout",
-    FileKey("sandbox", "docker_containers"): "docker_containers",
-    FileKey("sandbox", "docker_max_containers"): "docker_max_containers",
-    FileKey("sandbox", "docker_pause_after"): "docker_pause_after",
-    FileKey("sandbox", "docker_remote_root"): "docker_remote_root",
-    FileKey("sandbox", "isolation"): "isolation",
-    FileKey("sandbox", "memory_limit"): "memory_limit",
-    FileKey("sandbox", "prewarm"): "prewarm",
-    FileKey("sandbox", "network"): "network",
-    FileKey("sandbox", "network_presets"): "network_presets",
-    FileKey("sandbox", "network_rules"): "network_rules",
-    FileKey("sandbox", "npm_registry"): "npm_registry",
-    FileKey("sandbox", "pip_index"): "pip_index",
-    FileKey("sandbox", "process_limit"): "process_limit",
-    FileKey("sandbox", "python"): "python",
-    FileKey("sandbox", "requirements"): "requirements",
-    FileKey("sandbox", "timeout"): "timeout",
-    FileKey("security", "mode"): "mode",
-}
-CONFIRMATION_KEY = FileKey("security", "confirmation_mode")
-"""OpenHands' switch: true asks for risky actions, false asks for none."""
-API_KEY = FileKey("llm", "api_key")
-"""Not a setting but a secret; see `secrets`."""
-
-PROJECT_SETTINGS = frozenset({"agent", "model", "step_limit", "timeout"})
-"""What a workspace may set: it comes from others, so nothing that weakens safety."""
-
-ADMINISTRATOR_SETTINGS = frozenset({"network_proxy", "trusted_networks"})
-"""What only the server's configuration sets: they open networks that are not the person's."""
-
 _SWITCHES = {"true": "on", "false": "off"}
 """OpenHands' own words for what a model is able to do."""
 
@@ -254,6 +174,11 @@ def convert(name: str, value: Any, *, from_text: bool = False) -> Any:
         except ValueError as error:
             raise msgspec.ValidationError(str(error)) from error
     return converted
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """The words that a setting may be; empty where it is no choice between words."""
+    return get_args(_TYPES[name]) if get_origin(_TYPES[name]) is Literal else ()
 
 
 def _is_list(kind: Any) -> bool:

@@ -12,7 +12,8 @@ from .settings import NAMES, Settings
 DESCRIPTIONS = {
     "model": (
         "The language model of new sessions, as LiteLLM names it, such as "
-        "``anthropic/claude-sonnet-4-5``; or ``tour`` for the guided tour, which needs no key."
+        "``anthropic/claude-sonnet-4-5``; the name of a group ``[llm.NAME]`` of ``config.toml``; "
+        "or ``tour`` for the guided tour, which needs no key."
     ),
     "base_url": (
         "Address that the model is reached at, such as ``http://localhost:11434/v1`` for a local "

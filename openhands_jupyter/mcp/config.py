@@ -140,7 +140,11 @@ _TRANSPORTS: dict[str, Transport] = {
 }
 
 
-def read_servers(content: Mapping[str, Any], where: str) -> McpConfig:
+def read_servers(
+    content: Mapping[str, Any],
+    where: str,
+    line_of: Callable[[str, str | int], int | None] = lambda key, of: None,
+) -> McpConfig:
     """The servers of a section ``[mcp]``, or of a file with ``mcpServers``.
 
     Parameters
@@ -150,6 +154,8 @@ def read_servers(content: Mapping[str, Any], where: str) -> McpConfig:
         ``servers`` or ``mcpServers``: servers by name.
     where
         Names the place in warnings.
+    line_of
+        Gives the line of a server by its key and its name or number, where that is known.
 
     Returns
     -------
@@ -158,14 +164,17 @@ def read_servers(content: Mapping[str, Any], where: str) -> McpConfig:
     """
     servers: dict[str, ServerConfig] = {}
     warnings: list[str] = []
-    for key, name, given, default in _entries(content, warnings, where):
+    for key, of, given, default in _entries(content, warnings, where):
+        line = line_of(key, of)
+        at = where if line is None else f"{where}, line {line}"
+        entry = f"{key}[{of}]" if isinstance(of, int) else f"{key}.{of}"
         try:
-            server = _server(name, given, default)
+            server = _server(of if isinstance(of, str) else "", given, default)
         except ValueError as error:
-            warnings.append(f"{where}: {key} is left out: {error}.")
+            warnings.append(f"{at}: {entry} is left out: {error}.")
             continue
         if server.name in servers:
-            warnings.append(f"{where}: {key} is left out: {server.name} is there already.")
+            warnings.append(f"{at}: {entry} is left out: {server.name} is there already.")
         else:
             servers[server.name] = server
     return McpConfig(list(servers.values()), warnings)
@@ -179,14 +188,15 @@ def merged(*configs: McpConfig) -> McpConfig:
 
 def _entries(
     content: Mapping[str, Any], warnings: list[str], where: str
-) -> Iterator[tuple[str, str, Any, Transport | None]]:
+) -> Iterator[tuple[str, str | int, Any, Transport | None]]:
+    """Each server: its key, its name or number there, what is written of it, how it is reached."""
     for key, value in content.items():
         if key in LISTS and isinstance(value, list):
             for index, given in enumerate(value):
-                yield f"{key}[{index}]", "", given, LISTS[key]
+                yield key, index, given, LISTS[key]
         elif key in ("servers", "mcpServers") and isinstance(value, Mapping):
             for name, given in value.items():
-                yield f"{key}.{name}", name, given, None
+                yield key, name, given, None
         elif key in LISTS or key in ("servers", "mcpServers"):
             expected = "a list" if key in LISTS else "servers by name"
             warnings.append(f"{where}: {key} is left out: Expected {expected}.")

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ..config import Origin
+from ..config import Origin, Problem
 from ..config.secrets import SecretOrigin
 
 
@@ -51,10 +51,16 @@ class Created(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting in force, and where its value comes from."""
+    """A setting in force, and where its value comes from.
+
+    ``where`` is the file, with the ``line``, or the name of the variable, the trait or the option;
+    empty for a default.
+    """
 
     value: str | bool | int | float | list[str] | None
     origin: Origin
+    where: str
+    line: int | None
     locked: bool
 
 
@@ -72,11 +78,16 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AllSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """All settings, the names of all secrets, and what was left out and why."""
+    """All settings, the names of all secrets, and what is not in force as it was written.
+
+    ``model_groups`` are the groups ``[llm.NAME]`` of ``config.toml``, each with its model; their
+    names can be chosen as models.
+    """
 
     settings: dict[str, Setting]
     secrets: list[Secret]
-    warnings: list[str]
+    problems: list[Problem]
+    model_groups: dict[str, str]
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):

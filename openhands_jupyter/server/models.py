@@ -58,11 +58,12 @@ def tried(sessions: SessionManager, name: str) -> LanguageModel:
 
 def servers(config: Config) -> list[LocalServer]:
     """The servers that may run on this machine, and the configured one if it is there too."""
-    model, address = config.settings.model, config.settings.base_url
+    reach = config.model_config(config.settings.model)
     known = list(LOCAL_SERVERS)
-    if model == TOUR_MODEL or address is None or not is_loopback(address):
+    address = reach.base_url
+    if reach.model == TOUR_MODEL or address is None or not is_loopback(address):
         return known
-    id = provider_of(model)
+    id = provider_of(reach.model)
     label = PROVIDERS[id].label if id in PROVIDERS else id
     return [LocalServer(id, label, address), *(s for s in known if s.provider != id)]
 
@@ -77,7 +78,8 @@ def catalogue(config: Config, local: Sequence[LocalModel] = ()) -> list[Model]:
     """
     windows = {model.name: model.window for model in local}
     known = [model for provider in PROVIDERS.values() for model in provider.models]
-    names = [*windows, *(name for name in known if name not in windows)]
+    groups = config.model_groups
+    names = [*dict.fromkeys([*groups, *windows, *known])]
     configured = config.settings.model
     if configured != TOUR_MODEL:
         names = [configured, *(name for name in names if name != configured)]
@@ -86,23 +88,23 @@ def catalogue(config: Config, local: Sequence[LocalModel] = ()) -> list[Model]:
 
 
 def _describe(config: Config, name: str, windows: Mapping[str, int | None]) -> Model:
-    id = provider_of(name)
-    provider = PROVIDERS.get(id)
     reach = config.model_config(name)
+    id = provider_of(reach.model)
+    provider = PROVIDERS.get(id)
     # A provider that we know nothing of may take its credentials from elsewhere, as clouds do.
     needs_key = provider is not None and provider.key and not reach.base_url
     ready = bool(reach.api_key) or not needs_key
     key = provider.key if provider else ""
     hint = "" if ready else f"Add the key {key} in the settings, or set it in the environment."
-    window = windows.get(name)
+    window = windows.get(reach.model)
     if window is not None and window < SMALL_WINDOW:
         hint = f"Its window of {window} tokens is small. {advice(name)}"
     return Model(
         name=name,
-        label=name.removeprefix(f"{id}/"),
+        label=name.removeprefix(f"{id}/") if name == reach.model else f"{name} ({reach.model})",
         provider=provider.label if provider else id,
         ready=ready,
         hint=hint,
-        local=name in windows,
+        local=reach.model in windows,
         window=window,
     )

@@ -99,14 +99,18 @@ def describe(config: Config) -> AllSettings:
             name: Setting(
                 value=getattr(config.settings, name),
                 origin=config.origin(name),
+                where=entry.file or entry.key,
+                line=entry.line,
                 locked=name in config.locked,
             )
             for name in NAMES
+            for entry in [config.entry(name)]
         },
         secrets=[
             Secret(name=name, origin=origin, for_sandbox=not why_not, why_not=why_not)
             for name, origin in config.secrets.origins().items()
             for why_not in [config.secrets.why_not(name)]
         ],
-        warnings=config.warnings,
+        problems=config.problems,
+        model_groups=config.model_groups,
     )

@@ -14,7 +14,8 @@ from waiting import PATIENCE
 
 from openhands_jupyter import beneath
 from openhands_jupyter.beneath import open_beneath, read_beneath
-from openhands_jupyter.config.layers import from_file
+from openhands_jupyter.config.files import read_workspace_file
+from openhands_jupyter.config.layers import Layer
 from openhands_jupyter.security.paths import Places
 
 SECRET = b"model = 'secret'\n"
@@ -188,8 +189,9 @@ def test_settings_and_scripts_of_a_workspace_are_read_in_no_other_place(tmp_path
     (workspace / ".openhands").mkdir(parents=True)
     (tmp_path / "config.toml").write_text("[llm]\nmodel = 'openai/outside'\n")
     (workspace / ".openhands" / "config.toml").symlink_to(tmp_path / "config.toml")
-    layer = from_file(workspace / ".openhands" / "config.toml", workspace=workspace)
+    file = workspace / ".openhands" / "config.toml"
+    layer = read_workspace_file(file, workspace, Layer("config.toml"))
     assert layer.values == {}
-    assert "leads out of the folder" in layer.warnings[0]
+    assert "leads out of the folder" in layer.problems[0].message
     (workspace / "script").symlink_to(tmp_path / "config.toml")
     assert Places(workspace).read_script("script") is None

@@ -33,10 +33,19 @@ async def test_what_is_there_and_how_a_session_is_without_a_server(tmp_path, mon
     code, text = await told(config, session.id[:8])
     assert code == doctor.EXIT_WELL
     lines = text.splitlines()
-    assert [line.split()[0] for line in lines[:4]] == ["ok"] * 4, text
-    assert "awaiting user input" in lines[5]
+    assert [line.split()[0] for line in lines[:5]] == ["ok"] * 5, text
+    assert "awaiting user input" in lines[6]
     with pytest.raises(NotFound):
         await told(config, "0" * 32)
+
+
+async def test_what_is_written_down_and_does_not_hold(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENHANDS_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text("[core]\nmax_iteration = 3\n[kubernetes]\n")
+    wrong, foreign = doctor._of_configuration(Config(tmp_path))
+    assert not wrong.well and "config.toml, line 2" in wrong.told
+    assert "did you mean max_iterations" in wrong.told
+    assert foreign.well and "line 3" in foreign.told
 
 
 async def test_a_home_that_cannot_be_written(tmp_path, monkeypatch):

@@ -121,7 +121,7 @@ def test_the_person_s_files_and_the_administrator_s_servers_go_together(tmp_path
     environ = {"OPENHANDS_HOME": str(home)}
 
     config = Config(root, traits, environ=environ)
-    assert config.warnings == [] and config.settings.step_limit == 7
+    assert config.problems == [] and config.settings.step_limit == 7
     found = {server.name: server.url for server in config.mcp(root).servers}
     assert list(found) == ["my-db", "docs", "files", "remote", "new"]
     assert found["docs"] == "https://other.example/mcp"
@@ -130,4 +130,4 @@ def test_the_person_s_files_and_the_administrator_s_servers_go_together(tmp_path
     assert "mcp.json is left out: Expected `object`" in config.mcp(root).warnings[0]
     locked = Config(root, traits | {"locked": ["mcp_servers"]}, environ=environ)
     assert [server.name for server in locked.mcp(root).servers] == ["docs"]
-    assert locked.warnings == []
+    assert locked.problems == []

@@ -84,7 +84,7 @@ async def test_settings_tell_their_origin(api: Any) -> None:
         "condenser_max_tokens": (None, "default"),
         "condenser_max_event_length": (10_000, "default"),
     }
-    assert (body["secrets"], body["warnings"]) == ([], [])
+    assert (body["secrets"], body["problems"], body["model_groups"]) == ([], [], {})
 
 
 async def test_the_panel_sets_and_takes_back(api: Any) -> None:
@@ -334,16 +334,32 @@ class TestConfigured:
         assert settings["isolation"] == {
             "value": "auto",
             "origin": "default",
+            "where": "",
+            "line": None,
             "locked": True,
         }
-        assert settings["timeout"] == {"value": 30.0, "origin": "traitlets", "locked": False}
+        assert settings["timeout"] == {
+            "value": 30.0,
+            "origin": "traitlets",
+            "where": "c.OpenHandsExtension.timeout",
+            "line": None,
+            "locked": False,
+        }
         assert settings["model"] == {
             "value": "openai/mine",
             "origin": "config.toml",
+            "where": str(home / "config.toml"),
+            "line": 2,
             "locked": False,
         }
-        [warning] = body["warnings"]
-        assert str(home / "config.toml") in warning and "core.max_iteration" in warning
+        [problem] = body["problems"]
+        assert problem == {
+            "severity": "error",
+            "where": str(home / "config.toml"),
+            "line": 4,
+            "message": "core.max_iteration is left out: there is no such setting here; "
+            "did you mean max_iterations?",
+        }
 
     async def test_a_locked_setting_stays(self, api: Any) -> None:
         answer = await api("PUT", "settings", {"isolation": "none", "timeout": 5})
