@@ -134,6 +134,11 @@ class HelperProcess:
         ended(await self._process.wait())
 
 
+def line(message: msgspec.Struct) -> bytes:
+    """Encode a message as the line that carries it, either way."""
+    return msgspec.json.encode(message) + b"\n"
+
+
 async def _hang_up(stream: socket.socket) -> None:
     # The process ends by itself with it.
     stream.close()

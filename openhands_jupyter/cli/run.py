@@ -17,6 +17,8 @@ from ..events import AgentMessageAction, AgentStateChangedObservation, Event, Mo
 from ..events.reading import LOG_FILE
 from ..llm.base import LanguageModel
 from ..session import Session, SessionManager
+from ..session.following import until_rest
+from ..session.mcp import McpRoom
 from .terminal import Terminal, inert
 from .timeline import Timeline
 
@@ -142,7 +144,7 @@ class TaskRun:
         manager = SessionManager(self._config, models=models)
         try:
             session = await manager.create(workspace=".", model=model.name if model else None)
-            following = asyncio.ensure_future(self._follow(session, task))
+            following = asyncio.ensure_future(self._do(session, task, manager.mcp))
             asyncio.get_running_loop().add_signal_handler(
                 signal.SIGINT, self._interrupt, session, following
             )
@@ -165,18 +167,23 @@ class TaskRun:
         except Conflict:
             following.cancel()
 
-    async def _follow(self, session: Session, task: str) -> int:
-        first = session.send_message(task)
-        async for event in session.stream.events(after=first - 1):
-            self._show(event)
-            code = await self._react(session, event)
-            if code is not None:
-                log = self._config.sessions_folder / session.id / LOG_FILE
-                self._say(f"      Log: {log}", "dim")
-                return code
-        return EXIT_ERROR
+    async def _do(self, session: Session, task: str, mcp: McpRoom) -> int:
+        for server in await mcp.known(session.id):
+            why = server.message or "It is not ready yet, so the agent begins without its tools."
+            told = inert(f"MCP server {server.name}: {why}")
+            print(f"jupyter openhands: {told}", file=sys.stderr)
+        after, code = session.send_message(task) - 1, None
+        while code is None:
+            rest = await until_rest(
+                session, after, lambda action: self._decide(session, action), self._show
+            )
+            after, code = rest.id, await self._after(session, rest)
+        self._say(f"      Log: {self._config.sessions_folder / session.id / LOG_FILE}", "dim")
+        return code
 
     def _show(self, event: Event) -> None:
+        if isinstance(event, AgentMessageAction):
+            self._last_message = event
         if self._as_json:
             self._terminal.print(msgspec.json.encode(event).decode())
         else:
@@ -186,47 +193,43 @@ class TaskRun:
         if not self._as_json:
             self._terminal.print(text, colour)
 
-    async def _react(self, session: Session, event: Event) -> int | None:
-        """Do what an event asks of the person; the exit code when it was the last."""
-        if isinstance(event, AgentMessageAction):
-            self._last_message = event
-        if not isinstance(event, AgentStateChangedObservation):
-            return None
-        match event.state:
+    async def _after(self, session: Session, rest: AgentStateChangedObservation) -> int | None:
+        """Do what comes after the agent's rest; the exit code where that is nothing."""
+        match rest.state:
             case "finished":
                 return self._at_rest(session)
             case "error" | "rejected":
                 return EXIT_ERROR
             case "paused":
-                return await self._help(session) if event.code == "stuck" else EXIT_LIMIT
+                return await self._help(session) if rest.code == "stuck" else EXIT_LIMIT
             case "stopped":
                 return EXIT_INTERRUPTED
-            case "awaiting_user_confirmation" if event.cause is not None:
-                return await self._decide(session, event.cause)
-            case "awaiting_user_input":
+            case "awaiting_user_confirmation":
+                return EXIT_NEEDS_ANSWER
+            case _:
                 return await self._answer(session)
-        return None
 
     def _at_rest(self, session: Session) -> int | None:
         """What comes after the agent has finished."""
         return EXIT_DONE
 
-    async def _decide(self, session: Session, action_id: int) -> int | None:
+    async def _decide(self, session: Session, action_id: int) -> bool:
+        """Have the person decide on an action; false where there is nobody to ask."""
         for reason in self._reasons(session, action_id):
             self._say(f"      ! {inert(reason)}", "yellow")
         if not self._can_ask:
             self._say(f"      Action {action_id} needs your approval, and {NO_TERMINAL}", "red")
             self._say("      Run it at a terminal, in the panel, or with --mode auto.", "red")
-            return EXIT_NEEDS_ANSWER
+            return False
         answer = await self._terminal.ask("      Approve? [y/N, or why not]")
         if self._interrupted:
-            return None
+            return True
         if answer.lower() in ("y", "yes"):
             session.confirm(action_id, "approve")
         else:
             reason = "" if answer.lower() in ("", "n", "no") else answer
             session.confirm(action_id, "reject", reason)
-        return None
+        return True
 
     async def _help(self, session: Session) -> int | None:
         """Let the person give a hint to an agent that does the same again and again."""

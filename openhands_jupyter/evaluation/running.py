@@ -12,14 +12,9 @@ import msgspec
 
 from ..config import Config
 from ..errors import Conflict, OpenHandsError
-from ..events import (
-    AgentState,
-    AgentStateChangedObservation,
-    CmdOutputObservation,
-    CmdRunAction,
-    State,
-)
+from ..events import AgentStateChangedObservation, CmdOutputObservation, CmdRunAction, State
 from ..session import Session, SessionManager
+from ..session.following import until_rest
 from ..session.runtime import make_runtime
 from .tasks import Task
 
@@ -111,6 +106,7 @@ class Evaluation:
             await asyncio.to_thread(shutil.copytree, task.workspace, workspace)
             session = await self._manager.create(title=task.title, workspace=task.name, mode="auto")
             session.change_settings(step_limit=task.steps)
+            await self._manager.mcp.known(session.id)
             started = time.monotonic()
             ended, reason = await self._done(session, task)
             seconds = time.monotonic() - started
@@ -153,14 +149,12 @@ class Evaluation:
 
     async def _end(self, session: Session, after: int) -> AgentStateChangedObservation:
         """Wait until the agent does nothing more; whatever it asks for meanwhile is refused."""
-        async for event in session.stream.events(after=after):
-            if not isinstance(event, AgentStateChangedObservation):
-                continue
-            if event.state == "awaiting_user_confirmation" and event.cause is not None:
-                session.confirm(event.cause, "reject", NOBODY_TO_ASK)
-            elif event.state in _AT_REST:
-                return event
-        raise AssertionError("a session's log has no end while it is open")
+
+        async def refuse(action_id: int) -> bool:
+            session.confirm(action_id, "reject", NOBODY_TO_ASK)
+            return True
+
+        return await until_rest(session, after, refuse)
 
     async def _objection(self, session: Session, task: Task) -> str:
         """What the checker objects to in the workspace; empty if nothing."""
@@ -179,11 +173,6 @@ class Evaluation:
         if observation.exit_code == 0:
             return ""
         return _last_line(str(observation.content)) or "The checker failed without a word."
-
-
-_AT_REST: frozenset[AgentState] = frozenset(
-    ("awaiting_user_input", "paused", "stopped", "finished", "rejected", "error")
-)
 
 
 def _last_line(text: str) -> str:

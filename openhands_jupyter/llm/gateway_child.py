@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ..errors import ModelError
-from ..helper_process import HelperProcess, without_secrets
+from ..helper_process import HelperProcess, line, without_secrets
 from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool
 from .gateway_protocol import (
     LINE_LIMIT,
@@ -25,7 +25,6 @@ from .gateway_protocol import (
     Piece,
     Ready,
     Request,
-    line,
     read_answer,
 )
 

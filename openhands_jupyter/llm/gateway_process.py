@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
-from ..helper_process import serve
+from ..helper_process import line, serve
 from .gateway_protocol import (
     LINE_LIMIT,
     Able,
@@ -26,7 +26,6 @@ from .gateway_protocol import (
     Failed,
     Piece,
     Ready,
-    line,
     read_request,
 )
 

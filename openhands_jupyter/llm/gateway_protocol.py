@@ -70,21 +70,11 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 Request = Complete | Ask | Cancel
 Answer = Ready | Piece | Done | Able | Failed
 
-_encoder = msgspec.json.Encoder()
-_requests = msgspec.json.Decoder(Request)
-_answers = msgspec.json.Decoder(Answer)
+_requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
+_answers: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 
+read_request = _requests.decode
+"""Decode a line from the server."""
 
-def line(message: Request | Answer) -> bytes:
-    """Encode a message as the line that carries it."""
-    return _encoder.encode(message) + b"\n"
-
-
-def read_request(data: bytes) -> Request:
-    """Decode a line from the server."""
-    return _requests.decode(data)
-
-
-def read_answer(data: bytes) -> Answer:
-    """Decode a line from the gateway."""
-    return _answers.decode(data)
+read_answer = _answers.decode
+"""Decode a line from the gateway."""

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from ..errors import OpenHandsError
-from ..helper_process import HelperProcess, without_secrets
+from ..helper_process import HelperProcess, line, without_secrets
 from .protocol import (
     LINE_LIMIT,
     Call,
@@ -21,7 +21,6 @@ from .protocol import (
     Open,
     Opened,
     Request,
-    line,
     read_answer,
 )
 

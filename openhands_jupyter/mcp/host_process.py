@@ -11,7 +11,7 @@ import socket
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..helper_process import serve
+from ..helper_process import line, serve
 from .protocol import (
     LINE_LIMIT,
     Answer,
@@ -21,7 +21,6 @@ from .protocol import (
     Ended,
     Failed,
     Open,
-    line,
     read_request,
 )
 

@@ -100,6 +100,11 @@ class Server:
             return any(tool.name == name and tool.read_only for tool in self.tools)
         return trust
 
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody knows its tools yet, but may soon."""
+        return self.state == "starting" and not self.tools
+
     def begin(self) -> None:
         """Start it in the background, if nobody knows its tools (any more) and it was not tried."""
         listing = self._around.cache.get(self.config)

@@ -68,6 +68,30 @@ class McpServers:
             server.begin()
         return [self._described(server, tool) for server, tool in self._offered()]
 
+    async def known(self, patience: float) -> list[str]:
+        """Wait for servers whose tools nobody knows yet; they are started at the same time.
+
+        Parameters
+        ----------
+        patience
+            Seconds.
+
+        Returns
+        -------
+        list of str
+            The names of those that have not listed their tools by then.
+        """
+        for server in self.servers.values():
+            server.begin()
+        unknown = {name: one for name, one in self.servers.items() if one.unknown}
+        if unknown:
+            waiting = [asyncio.create_task(one.start()) for one in unknown.values()]
+            await asyncio.wait(waiting, timeout=patience)
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        return [name for name, one in unknown.items() if one.state != "ready"]
+
     def _offered(self) -> Iterator[tuple[str, FoundTool]]:
         left = MOST_TOOLS
         for name, server in self.servers.items():

@@ -23,6 +23,9 @@ from ..mcp.server import Server, Surroundings
 from ..mcp.servers import McpServers
 from .mcp_status import McpStatus, ServerStatus, status_of
 
+FIRST_LISTING = 30.0
+"""Seconds that a task which nobody watches waits for servers that were never listed."""
+
 
 class McpRoom:
     """All MCP servers of this process.
@@ -57,6 +60,21 @@ class McpRoom:
         servers = McpServers(self._usable(read, workspace), self._around, workspace)
         self._sessions[session_id] = servers
         return servers
+
+    async def known(self, session_id: str) -> list[ServerStatus]:
+        """Wait a while for servers whose tools were never listed, in a session that is open.
+
+        That is for tasks that nobody watches, whose first step may be their only one. Else no
+        prompt waits for a server: its tools are there from the step on that follows its start.
+
+        Returns
+        -------
+        list of ServerStatus
+            Those that the agent begins without.
+        """
+        used = self._used(session_id)
+        names = await used.known(FIRST_LISTING)
+        return [self._status(used.servers[name].config, used) for name in names]
 
     async def status(self, session_id: str | None) -> McpStatus:
         """How the servers are doing that are configured now; nothing is started.

@@ -15,10 +15,12 @@ import time
 from pathlib import Path
 
 import pytest
-from model_server.script import Usage, call, text
+from mcp_servers import bad_server
+from model_server.script import Usage, call, text, together
 from model_server.server import ModelServer
 from waiting import PATIENCE, wait_until
 
+from openhands_jupyter.cli import main
 from openhands_jupyter.cli.run import TaskRun
 from openhands_jupyter.cli.terminal import Terminal
 from openhands_jupyter.config import Config
@@ -320,3 +322,26 @@ def test_output_cannot_control_the_terminal_and_what_the_network_refused_is_told
     assert r"x\u{202e}y" in done.stdout
     assert "Network: other.test:80 is not among the hosts that may be reached." in done.stdout
     assert "set network_rules" in done.stdout
+
+
+def test_one_step_has_the_tools_of_servers_that_were_never_listed(
+    place, environment, model_server, shared_gateway, monkeypatch, capsys
+):
+    """In this process, which has the gateway of all tests."""
+    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
+    home = Path(environment["OPENHANDS_HOME"])
+    home.mkdir()
+    servers = {"near": bad_server("calls") | {"trust": True}, "gone": bad_server("exit")}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    model_server.play(together(call("near__fine"), call("finish", message="Done.")))
+    for name, value in with_model(environment, model_server).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--model", "openai/scripted", "--workspace", str(place), "Use it"])
+    printed, errors = capsys.readouterr()
+    assert ended.value.code == 0, printed + errors
+    assert errors == "jupyter openhands: MCP server gone: It ended while it was being started.\n"
+    (told,) = [e for e in log_of(environment) if e["type"] == "MCPObservation"]
+    assert told["outputs"][0]["data"]["text/plain"] == "fine"
+    (request,) = model_server.requests
+    assert "near__fine" in json.dumps(request.body["tools"])
