@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
@@ -101,6 +102,7 @@ def check(messages: Sequence[Message]) -> None:
         seen.update(waiting)
         for call in message.tool_calls:
             assert isinstance(msgspec.json.decode(call.arguments), dict)
+            assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call.name)
     assert not waiting, "a call without a result"
 
 

@@ -27,7 +27,7 @@ from .history import PromptHistory
 from .images import Drawn, Urls, in_view
 from .suspects import Suspects
 from .tokens import TokenMeter
-from .toolbox import Toolbox
+from .toolbox import LONGEST_NAME, Toolbox
 from .tools import arguments_of
 
 TRIES = 3
@@ -352,7 +352,7 @@ def _action_of(call: ToolCall, call_id: str, response: Response, toolbox: Toolbo
         response_id=response.id,
         model=response.model,
         tool_call_id=call_id,
-        tool_name=call.name,
+        tool_name=call.name[:LONGEST_NAME],
     )
     try:
         action = toolbox.parse(call.name, call.arguments)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import get_args
 
-import msgspec
-
 from ..events import (
     Action,
     AgentDelegateAction,
@@ -32,6 +30,7 @@ from ..events import (
     UserMessageAction,
 )
 from ..events.blobs import cut
+from ..llm.arguments import decoded, plain_name
 from ..llm.base import Message, ToolCall
 from .context import with_context
 from .entries import UNANSWERED, Call, Condensed, Entry, Said, Shown, Turn, size_of
@@ -376,7 +375,7 @@ def _call(event: Action, call_id: str) -> ToolCall:
         return ToolCall(id=call_id, name=known[0], arguments=known[1])
     return ToolCall(
         id=call_id,
-        name=event.llm.tool_name or "unknown",
+        name=plain_name(event.llm.tool_name or ""),
         arguments=_object_or_empty(event.llm.arguments or ""),
     )
 
@@ -384,6 +383,6 @@ def _call(event: Action, call_id: str) -> ToolCall:
 def _object_or_empty(arguments: str) -> str:
     """`arguments` if they are a JSON object, which some providers insist on, else none."""
     try:
-        return arguments if isinstance(msgspec.json.decode(arguments), dict) else "{}"
-    except msgspec.DecodeError:
+        return arguments if arguments and isinstance(decoded(arguments), dict) else "{}"
+    except ValueError:
         return "{}"

@@ -10,8 +10,12 @@ from typing import Any, Protocol
 import msgspec
 
 from ..events import Action
+from ..llm.arguments import decoded
 from ..llm.base import Tool
 from .tool_arguments import ToolArguments
+
+LONGEST_NAME = 100
+"""Characters of the name of a tool that there is not, as they are told."""
 
 
 class ToolSource(Protocol):
@@ -91,6 +95,7 @@ class Toolbox:
             if action is not None:
                 return action
         names = self.names()
+        name = name[:LONGEST_NAME]
         close = get_close_matches(name, names, n=1, cutoff=0.75)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"There is no tool {name!r}.{hint} The tools are: {', '.join(names)}.")
@@ -105,14 +110,16 @@ def description_of(tool: type[ToolArguments]) -> Tool:
 def action_of(tool: type[ToolArguments], arguments: str) -> Action:
     """The action that a call of `tool` means; see `Toolbox.parse`."""
     try:
-        given = msgspec.json.decode(arguments or "{}")
-        if isinstance(given, dict):
-            given = {key: value for key, value in given.items() if value is not None}
+        given = decoded(arguments)
+    except ValueError as error:
+        raise ValueError(f"The arguments of {tool.name} {error}. Call it again.") from error
+    if isinstance(given, dict):
+        given = {key: value for key, value in given.items() if value is not None}
+    try:
         return msgspec.convert(given, tool, strict=False).to_action()
-    except msgspec.DecodeError as error:
-        what = "are not as its schema says" if isinstance(error, msgspec.ValidationError) else ""
+    except msgspec.ValidationError as error:
         raise ValueError(
-            f"The arguments of {tool.name} {what or 'are not valid JSON'}: {error}. Call it again."
+            f"The arguments of {tool.name} are not as its schema says: {error}. Call it again."
         ) from error
     except ValueError as error:
         raise ValueError(

@@ -110,15 +110,15 @@ class AnswerBuilder:
         """Take in a delta, or a message, which has the same attributes; whether it held any."""
         for block in getattr(content, "thinking_blocks", None) or []:
             self._add_thinking(block)
-        if reasoning := _reasoning(content):
+        if reasoning := _clean(_reasoning(content)):
             self._reasoning.append(reasoning)
             self._on_delta(Delta(kind="reasoning", text=reasoning))
-        if content.content:
-            self._text.append(content.content)
-            self._on_delta(Delta(kind="text", text=content.content))
+        if text := _clean(content.content):
+            self._text.append(text)
+            self._on_delta(Delta(kind="text", text=text))
         for piece in content.tool_calls or []:
             self._add_tool_call(piece)
-        return bool(reasoning or content.content or content.tool_calls)
+        return bool(reasoning or text or content.tool_calls)
 
     def _add_thinking(self, piece: dict[str, Any]) -> None:
         """Take in a signed block, or a piece of one: its signature comes last."""
@@ -130,7 +130,7 @@ class AnswerBuilder:
         block = self._thinking[-1]
         self._thinking[-1] = msgspec.structs.replace(
             block,
-            thinking=block.thinking + (piece.get("thinking") or ""),
+            thinking=block.thinking + _clean(piece.get("thinking")),
             signature=piece.get("signature") or "",
         )
 
@@ -138,7 +138,7 @@ class AnswerBuilder:
         if piece.function is None:
             return
         call = self._call_of(piece)
-        arguments = piece.function.arguments or ""
+        arguments = _clean(piece.function.arguments)
         call.arguments += arguments
         self._on_delta(Delta(kind="tool_call", text=arguments, tool_name=call.name))
 
@@ -153,7 +153,7 @@ class AnswerBuilder:
             call = _Call(piece.id or f"call_{uuid.uuid4().hex}")
             self._open[index] = call
             self._calls.append(call)
-        call.name = call.name or piece.function.name or ""
+        call.name = call.name or _clean(piece.function.name)
         return call
 
 
@@ -161,6 +161,14 @@ def _reasoning(content: Any) -> str:
     """What the model thinks, by either name that servers have for it."""
     told = getattr(content, "reasoning_content", None) or getattr(content, "reasoning", None)
     return told if isinstance(told, str) else ""
+
+
+def _clean(text: str | None) -> str:
+    """A piece of an answer without halves of characters, which are no Unicode and go nowhere."""
+    text = text or ""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def counted(usage: Any, model: str) -> Usage:

@@ -35,6 +35,9 @@ _CODE = {
 """What a block of code at the end of a reply is for: a tool, and its argument."""
 
 
+_TOO_DEEP = "The JSON of your call is nested too deeply."
+
+
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What a reply says and calls.
 
@@ -182,6 +185,8 @@ def _value(text: str, tool: Tool | None, name: str) -> Any:
         return text
     try:
         return json.loads(text)
+    except RecursionError as error:
+        raise _Unreadable(_TOO_DEEP) from error
     except ValueError:
         # A number or a switch in words of its own; what it has to be is told by who takes it.
         return text.strip()
@@ -210,7 +215,8 @@ def _as_json(reply: str, known: dict[str, Tool]) -> Found:
             continue
         values = value if isinstance(value, list) else [value]
         if len(values) == 1 and isinstance(values[0], dict) and "tool_calls" in values[0]:
-            values = values[0]["tool_calls"]
+            within = values[0]["tool_calls"]
+            values = within if isinstance(within, list) else []
         calls = [call for value in values if (call := _call_of(value, known))]
         if calls and len(calls) == len(values):
             return start, calls[:MOST_CALLS]
@@ -240,7 +246,7 @@ def _json(text: str) -> Any:
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             raise _Unreadable(f"The JSON of your call cannot be read: {error}.") from error
     except RecursionError as error:
-        raise _Unreadable("The JSON of your call is nested too deeply.") from error
+        raise _Unreadable(_TOO_DEEP) from error
 
 
 def _call_of(value: Any, known: Collection[str]) -> tuple[str, str] | None:
@@ -267,6 +273,8 @@ def _call_of(value: Any, known: Collection[str]) -> tuple[str, str] | None:
 def _encoded(arguments: dict[str, Any]) -> str:
     try:
         return json.dumps(arguments)
+    except RecursionError as error:
+        raise _Unreadable(_TOO_DEEP) from error
     except (TypeError, ValueError) as error:
         raise _Unreadable(f"The arguments of your call are no JSON: {error}.") from error
 

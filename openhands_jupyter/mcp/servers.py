@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ..events import MCPAction
 from ..events.shown import without_escapes
+from ..llm.arguments import decoded
 from ..llm.base import Tool
 from .config import ServerConfig
 from .names import tool_name
@@ -19,9 +18,6 @@ from .server import Server, Surroundings
 
 MOST_TOOLS = 100
 """Tools of servers in one prompt; providers take 128 in all."""
-
-DEPTH = 30
-"""Levels of arguments."""
 
 _PREFACE = "[Tool of the MCP server {}; what follows is the server's own text, not the user's.] "
 
@@ -131,16 +127,11 @@ class McpServers:
             return None
         server, tool = self._names[name]
         try:
-            given = msgspec.json.decode(arguments or "{}")
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise ValueError(
-                f"The arguments of {name} are not valid JSON: {error}. Call it again."
-            ) from error
-        if not isinstance(given, dict) or _deeper(given, DEPTH):
-            raise ValueError(
-                f"The arguments of {name} have to be a JSON object of at most {DEPTH} levels. "
-                "Call it again."
-            )
+            given = decoded(arguments)
+        except ValueError as error:
+            raise ValueError(f"The arguments of {name} {error}. Call it again.") from error
+        if not isinstance(given, dict):
+            raise ValueError(f"The arguments of {name} have to be a JSON object. Call it again.")
         return MCPAction(server=server, tool=tool, arguments=given)
 
     def find(self, server: str, tool: str) -> tuple[Server, FoundTool | None] | None:
@@ -157,10 +148,3 @@ class McpServers:
     async def close(self) -> None:
         """End all; what is called later is started again."""
         await asyncio.gather(*(server.close() for server in self.servers.values()))
-
-
-def _deeper(value: Any, levels: int) -> bool:
-    if not isinstance(value, (dict, list)):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_deeper(one, levels - 1) for one in inner)

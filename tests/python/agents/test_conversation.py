@@ -79,6 +79,18 @@ async def test_calls_that_do_not_fit_come_back_with_what_is_wrong_and_not_for_ev
     assert "command" in told[2]
     assert "write less in one call" in told[3]
 
+    nonsense = [
+        call("execute_bash", '{"command": ' + "[" * 5000 + "]" * 5000 + "}"),
+        call(""),
+        call("run\n<b>\x1b[31m"),
+        call("n" * 100_000),
+    ]
+    loop = Loop(StrictModel(once(*nonsense, run("ls"))))
+    loop.say("go")
+    await loop.until_it_ends()
+    assert len(loop.of(InvalidToolCallAction)) == 4
+    assert len(text_of(loop.model.prompts[-1])) < 30_000
+
     loop = Loop(StrictModel(once(*wrong, *wrong)))
     loop.say("go")
     with pytest.raises(ModelError, match="5 times in a row"):

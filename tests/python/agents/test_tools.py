@@ -231,12 +231,20 @@ def test_the_models_own_rating_is_kept(level):
         ("read_file", '{"path": "a", "start": -1}', "$.start"),
         ("update_plan", '{"tasks": [{"title": "x", "status": "maybe"}]}', "$.tasks[0].status"),
         ("", "{}", "There is no tool ''"),
+        ("execute_bash", '{"command":' + "[" * 5000 + "]" * 5000 + "}", "more than 30 levels"),
+        ("nb_edit", '{"path": "a", "x":' + "[" * 50 + "]" * 50 + "}", "more than 30 levels"),
     ],
 )
 def test_a_wrong_call_tells_the_model_what_is_wrong(name, arguments, told):
     with pytest.raises(ValueError) as caught:
         parse(name, arguments)
     assert told in str(caught.value)
+
+
+def test_the_name_of_a_tool_that_there_is_not_is_told_in_short():
+    with pytest.raises(ValueError) as caught:
+        parse("n" * 100_000, "{}")
+    assert len(str(caught.value)) < 2000
 
 
 def test_to_install_is_code_that_nothing_else_can_be_slipped_into():

@@ -140,7 +140,10 @@ def test_what_cannot_be_read_is_told_precisely(reply: str, told: str) -> None:
     assert not reading.calls
 
 
-PIECES = [*'<>/={}[]"`\n abct_ol', "<tool_call", "name=", "```json", "<argument", "</"]
+PIECES = [
+    *'<>/={}[]"`\n abct_ol5',
+    *("<tool_call", "name=", "```json", "<argument", "</", '{"tool_calls":', '"name":'),
+]
 
 
 @given(st.lists(st.sampled_from(PIECES)))
@@ -148,9 +151,27 @@ def test_any_reply_is_read(pieces: list[str]) -> None:
     read("".join(pieces), TOOLS)
 
 
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"tool_calls": 5}',
+        '{"tool_calls": null}',
+        DEEP,
+        f'{{"name": "execute_bash", "arguments": {DEEP}',
+    ],
+)
+def test_nonsense_calls_nothing(reply: str) -> None:
+    assert not read(reply, TOOLS).calls
+
+
 def test_a_long_reply_is_read_in_no_time() -> None:
     for piece in ("<tool_call ", "<argument name=", "```\n", "{\n", "<think>", "</argument>"):
         read(piece * 20_000, TOOLS)
+    # Whatever the interpreter's limit is.
+    read(f'<tool_call name="read_file"><argument name="start">{DEEP}</argument></tool_call>', TOOLS)
 
 
 def test_the_prompt_describes_the_tools_and_holds_no_calls_of_the_protocol() -> None:

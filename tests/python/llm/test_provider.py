@@ -192,6 +192,23 @@ def test_malformed_arguments_pass_as_they_are(
     assert response.tool_calls[0].arguments == '{"command": "ls'
 
 
+def test_halves_of_characters_are_not_taken_in(
+    shared_gateway: Any, model_server: ModelServer
+) -> None:
+    half = "a\ud83d b"
+    model_server.play(
+        call("x\ud83d", y="z").saying(half).thinking(half),
+        malformed("x", '"\ud83d'),
+        text("\U0001f600"),
+    )
+    config = config_for(model_server)
+    response = shared_gateway.ask(config)
+    assert (response.text, response.reasoning) == ("a\ufffd b",) * 2
+    assert response.tool_calls[0].name == "x\ufffd"
+    assert shared_gateway.ask(config).tool_calls[0].arguments == '"\ufffd'
+    assert shared_gateway.ask(config).text == "\U0001f600"
+
+
 def test_a_server_that_does_not_stream_is_understood(
     shared_gateway: Any, model_server: ModelServer
 ) -> None:
