@@ -28,7 +28,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "test",
         help="try out a model with three short calls",
         description="Say whether the key holds, the answer streams, tools are called, images are "
-        "seen, and how large the window is. Exit code 1 when something of it fails.",
+        "seen, and how large the window is. Exit code 1 when something of it fails, or the model "
+        "does not answer.",
     )
     test.add_argument("model", nargs="?", metavar="MODEL", help="default: the configured one")
     for command in (parser, test):
@@ -66,7 +67,9 @@ async def _test(options: argparse.Namespace, config: Config, terminal: Terminal)
         terminal.print(msgspec.json.encode(report).decode())
     else:
         _show(terminal, report)
-    return int(any(check.status == "failed" for check in report.checks))
+    # The first one is whether it answers at all.
+    answers = report.checks[0].status == "ok"
+    return int(not answers or any(check.status == "failed" for check in report.checks))
 
 
 def _show(terminal: Terminal, report: ModelReport) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..errors import ModelError
+from .arguments import decoded
 from .base import Delta, LanguageModel, Message, Response, Tool
 from .windows import SMALL_WINDOW, advice
 
@@ -184,6 +185,6 @@ def _not_tried(subject: Subject) -> ModelCheck:
 
 def _is_object(arguments: str) -> bool:
     try:
-        return isinstance(msgspec.json.decode(arguments), dict)
-    except msgspec.DecodeError:
+        return isinstance(decoded(arguments), dict)
+    except ValueError:
         return False

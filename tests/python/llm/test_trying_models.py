@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import ModelServer, Turn, call, hang, status, text
+from model_server import ModelServer, Turn, call, hang, page, reset, status, text
 from shared_gateway import SharedGateway
 from tornado.httpserver import HTTPServer
 from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
 from waiting import PATIENCE
 
+from openhands_jupyter.cli import models
+from openhands_jupyter.cli.terminal import Terminal
+from openhands_jupyter.config import Config
 from openhands_jupyter.llm import windows
 from openhands_jupyter.llm.base import ModelConfig
 from openhands_jupyter.llm.gateway import GatewayModel
@@ -205,6 +210,48 @@ async def test_a_local_server_tells_the_window_in_force(shared_gateway: SharedGa
             for model in ("ollama_chat/qwen3:8b", "ollama_chat/small")
         ]
     assert found == [32768, 4096]
+
+
+@pytest.mark.parametrize(
+    ("turn", "told"),
+    [
+        (status(401, "Incorrect key sk-canary-0123456789"), "key        failed"),
+        (status(404), "does not know the model"),
+        (status(429, "Slow down.", retry_after="30"), "Try again in 30 seconds"),
+        (status(500, "Oops."), "Oops."),
+        (reset(), "closed the connection"),
+        (page("<html>Welcome</html>"), "/v1"),
+        (NUMBERS.cut(2), "broke off"),
+        (hang(), "nothing came for 1 seconds"),
+    ],
+)
+async def test_the_command_fails_where_the_model_does_not_answer(
+    shared_gateway: SharedGateway,
+    model_server: ModelServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    turn: Turn,
+    told: str,
+) -> None:
+    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
+    environ = {
+        "OPENHANDS_HOME": str(tmp_path / "home"),
+        "LLM_MODEL": "openai/scripted",
+        "LLM_BASE_URL": model_server.url,
+        "LLM_API_KEY": "sk-canary-0123456789",
+        "LLM_TIMEOUT": "1",
+    }
+    model_server.play(turn)
+    printed = io.StringIO()
+    code = await models.run(
+        Namespace(verb="test", model=None, json=False),
+        Config(tmp_path, None, {}, environ),
+        Terminal(io.StringIO(), printed),
+    )
+    assert code == 1
+    assert told in printed.getvalue()
+    assert "sk-canary" not in printed.getvalue()
+    assert len(model_server.requests) == 1
 
 
 def test_the_command_says_what_works_and_fails_where_something_does_not(
