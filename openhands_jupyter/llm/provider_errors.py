@@ -302,4 +302,5 @@ def _quote(error: Exception, config: ModelConfig) -> str:
     text = _LOOKS_SECRET.sub(r"\1…", text).strip()
     if len(text) > _LONGEST_QUOTE:
         text = text[:_LONGEST_QUOTE] + "…"
-    return f"It said: {text}" if text else ""
+    end = "" if text.endswith((".", "!", "?", "…")) else "."
+    return f"It said: {text}{end}" if text else ""

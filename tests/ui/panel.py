@@ -63,7 +63,7 @@ class Panel:
 
     def list_sessions(self) -> Locator:
         """Open the list of sessions."""
-        self.root.locator("header").first.get_by_role("button").first.click()
+        self.root.locator(".jp-OpenHands-header").get_by_role("button").first.click()
         return self.root.get_by_role("dialog", name="Sessions")
 
     def expect_state(self, words: str) -> None:
@@ -72,7 +72,7 @@ class Panel:
 
     def action(self, name: str) -> Locator:
         """The rows of actions with this name, such as ``Run a command``."""
-        return self.log.get_by_role("region", name=name)
+        return self.log.get_by_role("article", name=name)
 
     def rows(self) -> list[str]:
         """The text of all rows, whether they are in view or not."""

@@ -148,7 +148,7 @@ def test_seen_switched_off_sent_and_remembered(
     assert prompt.startswith("Why does it fail?\n\nThe person's notebooks")
     assert "prices: numpy.ndarray(2, 3) float64" in prompt
     assert "NameError" not in prompt and "other.ipynb" not in prompt
-    row = panel.log.get_by_role("region", name="You")
+    row = panel.log.get_by_role("article", name="You")
     expect(row.locator(".jp-OpenHands-chip")).to_have_count(4)
     row.locator("summary").click()
     expect(row.get_by_role("group", name="3 variables")).to_contain_text("rows: list(2)")

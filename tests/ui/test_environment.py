@@ -49,7 +49,7 @@ def test_a_python_is_chosen_and_tried_and_limits_are_set(
     expect(python).to_have_value("")
     expect(group).to_contain_text("Python 3.")
     python.fill("/nowhere/bin/python")
-    limits = form.get_by_role("region", name="Limits of new sessions")
+    limits = form.get_by_role("region", name="Limits of new sandboxes")
     limits.get_by_label("Memory (GB)").fill("2.5")
     limits.get_by_label("Processes").fill("300")
     life = form.get_by_role("region", name="Start and end of sandboxes")

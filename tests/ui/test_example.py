@@ -25,16 +25,16 @@ def test_the_example_runs_is_kept_and_is_shown_again(
     panel.send(TASK)
 
     # The model's text is there while it is being written.
-    expect(panel.log.get_by_role("region", name="Agent")).to_contain_text("I write")
+    expect(panel.log.get_by_role("article", name="Agent")).to_contain_text("I write")
     expect(panel.action("Write fib.py")).to_contain_text("Created")
     expect(panel.action("Run a command")).to_contain_text("Exit code 0")
     expect(panel.action("Run a command")).to_contain_text("0 1 1 2 3 5 8 13 21 34")
-    result = panel.log.get_by_role("region", name="Result")
+    result = panel.log.get_by_role("article", name="Result")
     expect(result.locator("strong")).to_have_text("0 1 1 2 3 5 8 13 21 34")
     panel.expect_state("Finished")
     expect(panel.status).to_contain_text("isolated", ignore_case=True)
     # What was live is gone: the event has taken its place.
-    expect(panel.log.get_by_role("region", name="Agent")).to_have_count(0)
+    expect(panel.log.get_by_role("article", name="Agent")).to_have_count(0)
 
     assert (lab.root / "fib.py").read_text() == SCRIPT
     _check_log(lab)
@@ -48,7 +48,7 @@ def test_the_example_runs_is_kept_and_is_shown_again(
     panel.page.wait_for_timeout(1500)
     panel.page.goto(panel.page.url.replace("reset", ""))
     expect(panel.composer).to_have_value("not sent yet", timeout=60_000)
-    expect(panel.log.get_by_role("region", name="Result")).to_be_visible()
+    expect(panel.log.get_by_role("article", name="Result")).to_be_visible()
     assert panel.rows() == rows
 
 

@@ -70,14 +70,14 @@ def test_queue_a_message_stop_by_keyboard_and_go_on(
     expect(panel.log).not_to_contain_text("Queued")
 
     panel.send("Go on")
-    expect(panel.log.get_by_role("region", name="Result")).to_contain_text("Both are done.")
+    expect(panel.log.get_by_role("article", name="Result")).to_contain_text("Both are done.")
 
 
 def test_events_that_come_while_the_connection_is_broken_are_not_lost(
-    open_page: Callable[..., Page], model: ModelServer
+    open_page: Callable[..., Page], lab: LabServer, model: ModelServer
 ) -> None:
     model.play(
-        call("execute_bash", command="sleep 4; echo late"),
+        call("execute_bash", command="until [ -e go ]; do sleep 0.1; done; echo late"),
         call("finish", message="Done meanwhile."),
     )
     broken = False
@@ -104,12 +104,14 @@ def test_events_that_come_while_the_connection_is_broken_are_not_lost(
     expect(offline).to_be_visible()
     # What the agent does is one thing, whether the page hears of it another.
     panel.expect_state("Working")
-    page.wait_for_timeout(5000)
+    (lab.root / "go").touch()
+    while lab.sessions()[0]["state"] != "finished":
+        page.wait_for_timeout(50)
     expect(panel.action("Run a command")).to_contain_text("Running…")
 
     broken = False
     expect(panel.action("Run a command")).to_contain_text("Exit code 0", timeout=30_000)
-    expect(panel.log.get_by_role("region", name="Result")).to_have_count(1)
+    expect(panel.log.get_by_role("article", name="Result")).to_have_count(1)
     expect(offline).to_have_count(0)
     panel.expect_state("Finished")
     rows = panel.rows()

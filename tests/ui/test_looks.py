@@ -103,7 +103,7 @@ def test_untrusted_content_in_a_narrow_panel(
     expect(edit.locator(".cm-content")).to_contain_text("a remark")
     plan = panel.root.get_by_role("region", name="Plan")
     expect(plan).to_contain_text("Plan: 1 of 2 done · Say")
-    result = panel.log.get_by_role("region", name="Result")
+    result = panel.log.get_by_role("article", name="Result")
     expect(result.locator("iframe, img")).to_have_count(0)
     link = result.get_by_role("link", name="chart")
     assert "noopener" in (link.get_attribute("rel") or "")

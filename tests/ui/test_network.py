@@ -51,7 +51,7 @@ def online(lab: LabServer) -> None:
 
 
 def refused(panel: Panel) -> Locator:
-    return panel.log.get_by_role("region", name=f"Refused: {PLACE}")
+    return panel.log.get_by_role("article", name=f"Refused: {PLACE}")
 
 
 def isolation(panel: Panel) -> Locator:

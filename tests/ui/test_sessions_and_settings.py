@@ -28,7 +28,7 @@ def test_new_rename_delete(
     dialog = panel.page.locator(".jp-Dialog")
     dialog.get_by_role("textbox").fill("A better name")
     dialog.get_by_role("button", name="Rename").click()
-    expect(panel.root.locator("header").first).to_contain_text("A better name")
+    expect(panel.root.locator(".jp-OpenHands-header")).to_contain_text("A better name")
     assert lab.sessions()[0]["title"] == "A better name"
 
     sessions = panel.list_sessions()

@@ -23,12 +23,12 @@ def changed(lab: LabServer, panel: Panel, model: ModelServer) -> None:
         FINISH,
     )
     panel.send("Change something")
-    expect(panel.log.get_by_role("region", name="3 files changed")).to_be_visible()
+    expect(panel.log.get_by_role("article", name="3 files changed")).to_be_visible()
     (lab.root / "mine.txt").write_text("mine\n")
 
 
 def test_a_turn_is_undone_by_clicking(lab: LabServer, panel: Panel, changed: None) -> None:
-    end = panel.log.get_by_role("region", name="3 files changed")
+    end = panel.log.get_by_role("article", name="3 files changed")
     end.get_by_text("Show changes").click()
     end.get_by_text("notes.txt").click()
     expect(end.get_by_role("textbox", name="Changes of notes.txt")).to_contain_text(
@@ -41,7 +41,7 @@ def test_a_turn_is_undone_by_clicking(lab: LabServer, panel: Panel, changed: Non
     expect(tick).not_to_be_checked()
     dialog.get_by_role("button", name="Undo").click()
 
-    row = panel.log.get_by_role("region", name="Undo of changes")
+    row = panel.log.get_by_role("article", name="Undo of changes")
     expect(row).to_contain_text("2 files are as they were before.")
     expect(row).to_contain_text("1 file was left as it is")
     expect(end).to_contain_text("Undone")
@@ -72,7 +72,7 @@ def test_a_rewind_by_the_menu_of_a_step(lab: LabServer, panel: Panel, changed: N
     dialog.get_by_role("checkbox", name="mine.txt").check()
     dialog.get_by_role("checkbox", name="Run 1 earlier cell again").check()
     dialog.get_by_role("button", name="Rewind").click()
-    row = panel.log.get_by_role("region", name="Rewind to before event")
+    row = panel.log.get_by_role("article", name="Rewind to before event")
     expect(row).to_contain_text("1 of 1 cells ran again.")
     panel.expect_state("Ready for a message")
     files = {path.name: path.read_text() for path in lab.root.iterdir() if path.is_file()}

@@ -233,6 +233,7 @@ export type SettingsChange = Partial<
     | 'base_url'
     | ModelSetting
     | 'mode'
+    | 'agent'
     | 'isolation'
     | 'docker_image'
     | LimitSetting

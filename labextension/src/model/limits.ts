@@ -97,29 +97,41 @@ export function limitText(
 }
 
 /**
+ * So many steps, US dollars, tokens or minutes, as a number that is read.
+ */
+export function amountText(limit: ILimitUse['limit'], value: number): string {
+  switch (limit) {
+    case 'steps':
+    case 'tokens':
+      return grouped(value);
+    case 'cost':
+      return `$${value.toFixed(2)}`;
+    case 'time':
+      return value.toFixed(1);
+  }
+}
+
+/**
  * Say what is used of a limit.
  */
 export function usedText(
   trans: TranslationBundle,
   { limit, used, allowed }: Pick<ILimitUse, 'limit' | 'used' | 'allowed'>
 ): string {
-  const of = (text: (value: number) => string): string =>
-    allowed > 0 ? trans.__('%1 of %2', text(used), text(allowed)) : text(used);
+  const amount = amountText(limit, used);
+  const text =
+    allowed > 0
+      ? trans.__('%1 of %2', amount, amountText(limit, allowed))
+      : amount;
   switch (limit) {
     case 'steps':
-      return trans.__('Steps: %1', of(grouped));
+      return trans.__('Steps: %1', text);
     case 'cost':
-      return trans.__(
-        'Cost: %1',
-        of(value => `$${value.toFixed(2)}`)
-      );
+      return trans.__('Cost: %1', text);
     case 'tokens':
-      return trans.__('Tokens: %1', of(grouped));
+      return trans.__('Tokens: %1', text);
     case 'time':
-      return trans.__(
-        'Minutes of work: %1',
-        of(value => value.toFixed(1))
-      );
+      return trans.__('Minutes of work: %1', text);
   }
 }
 

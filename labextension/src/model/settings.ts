@@ -21,6 +21,7 @@ export type SettingName =
   | 'base_url'
   | ModelSetting
   | 'mode'
+  | 'agent'
   | LimitSetting
   | 'stuck_detection'
   | IsolationSetting

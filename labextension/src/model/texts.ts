@@ -376,6 +376,8 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
 
 function errorOutcome(trans: TranslationBundle, code: string): string {
   switch (code) {
+    case 'hook_blocked':
+      return trans.__('Blocked by your hook');
     case 'interrupted':
       return trans.__('Interrupted');
     case 'refused':

@@ -6,9 +6,10 @@ import { Announcer } from './announcer';
 import { ApprovalCard } from './approval';
 import { Composer } from './composer';
 import { Empty } from './empty';
+import { MessageInput } from './messageinput';
 import { PlanStrip } from './plan';
 import { Quiet } from './quiet';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { useObservable, useServices } from './services';
 import { Header } from './sessionlist';
 import { SettingsView } from './settingsview';
@@ -54,7 +55,9 @@ function SessionView(props: {
       {showEmpty ? (
         <Empty />
       ) : session.loaded ? (
-        <TimelineView key={`log:${session.id}`} session={session} />
+        <MessageInput.Provider value={input}>
+          <TimelineView key={`log:${session.id}`} session={session} />
+        </MessageInput.Provider>
       ) : (
         <p className="jp-OpenHands-quiet jp-OpenHands-grow">
           {trans.__('Loading…')}

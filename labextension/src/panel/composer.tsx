@@ -31,7 +31,9 @@ export function Composer(props: {
     ? trans.__('A message instead of a decision rejects the step')
     : busy
       ? trans.__('Add something; the agent reads it after this step')
-      : trans.__('What shall be done?');
+      : session?.timeline.question
+        ? trans.__('Your answer')
+        : trans.__('What shall be done?');
 
   useLayoutEffect(() => {
     fitToContent(input.current!);

@@ -4,7 +4,7 @@ import type { IDelegateItem } from '../model/items';
 import { agentText, delegateText } from '../model/texts';
 import { Fold } from './fold';
 import { Markdown } from './mime';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { useServices } from './services';
 
 /**
@@ -21,7 +21,7 @@ export function Delegate(props: {
   const name = revealOnOneLine(agentText(trans, action.agent));
   const Caret = folded ? caretRightIcon : caretDownIcon;
   return (
-    <section
+    <article
       className="jp-OpenHands-delegate"
       aria-label={trans.__('Task of %1', name)}
     >
@@ -33,9 +33,11 @@ export function Delegate(props: {
       >
         <Caret.react tag="span" className="jp-OpenHands-icon" />
         <strong>{name}</strong>
-        <span className="jp-OpenHands-delegateTask">
-          {revealOnOneLine(action.task)}
-        </span>
+        {folded && (
+          <span className="jp-OpenHands-delegateTask">
+            {revealOnOneLine(action.task)}
+          </span>
+        )}
         <span className="jp-OpenHands-outcome">
           {delegateText(trans, result)}
         </span>
@@ -47,6 +49,6 @@ export function Delegate(props: {
         </Fold>
       )}
       {result?.type === 'ErrorObservation' && <Problem error={result} />}
-    </section>
+    </article>
   );
 }

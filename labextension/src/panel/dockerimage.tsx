@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'react';
 import type { IImageStatus } from '../model/client';
 import { DockerImage } from '../model/dockerimage';
 import { imageText, megabytes, problemText } from '../model/texts';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { useObservable, useServices } from './services';
 
 interface IImageFieldProps {

@@ -3,7 +3,7 @@ import type { IDryRun } from '../model/items';
 import { runStateText } from '../model/runtexts';
 import { CellResults } from './cellruns';
 import { TerminalText } from './mime';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { useServices } from './services';
 
 /**

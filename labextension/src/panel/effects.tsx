@@ -16,7 +16,7 @@ export function Effects(props: {
     <>
       {names && (
         <p className="jp-OpenHands-why jp-OpenHands-quiet">
-          {trans.__('Names, at least: %1', names)}
+          {trans.__('Variables noticed: %1', names)}
         </p>
       )}
       {files && (

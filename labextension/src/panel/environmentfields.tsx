@@ -8,7 +8,7 @@ import { Field } from './field';
 import type { IFieldProps } from './field';
 import { NumberFields } from './numberfields';
 import type { INumber } from './numberfields';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { useObservable, useServices } from './services';
 
 interface IEnvironmentFieldsProps {
@@ -107,7 +107,7 @@ export function EnvironmentFields(props: IEnvironmentFieldsProps): JSX.Element {
         </Field>
       </section>
       <NumberFields
-        title={trans.__('Limits of new sessions')}
+        title={trans.__('Limits of new sandboxes')}
         numbers={limits}
         {...{ field, value, set }}
       />

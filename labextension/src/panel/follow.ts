@@ -11,6 +11,11 @@ const NEAR_END = 32;
  */
 const REACTION = 400;
 
+/**
+ * What shows or hides something below it when it is clicked.
+ */
+const UNFOLDING = 'summary, .jp-OpenHands-delegateHead';
+
 const SCROLL_KEYS = [
   'ArrowUp',
   'PageUp',
@@ -43,6 +48,9 @@ export function useFollow(
     const element = scroller.current!;
     let last = positionOf(element);
     const toEnd = (): void => {
+      if (element.scrollHeight <= element.clientHeight) {
+        set(true);
+      }
       if (follow.current) {
         element.scrollTop = element.scrollHeight;
       }
@@ -72,7 +80,7 @@ export function useFollow(
       'click',
       event => {
         // What is unfolded at the end has to stay in view.
-        if ((event.target as Element).closest('summary')) {
+        if ((event.target as Element).closest(UNFOLDING)) {
           set(false);
         }
       },

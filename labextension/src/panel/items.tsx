@@ -10,7 +10,7 @@ import {
   terminalIcon
 } from '@jupyterlab/ui-components';
 import type { ReactNode } from 'react';
-import { memo } from 'react';
+import { memo, useContext } from 'react';
 import {
   accessText,
   agentText,
@@ -38,10 +38,12 @@ import { DryRun } from './dryrun';
 import { Fold } from './fold';
 import { HookRow } from './hooks';
 import { Condensation, Quarantine } from './memory';
+import { MessageInput } from './messageinput';
 import { Markdown } from './mime';
 import { Refused } from './network';
 import { Tasks } from './plan';
-import { ActionContent, Problem } from './result';
+import { Problem } from './problem';
+import { ActionContent } from './result';
 import { ItemMenu, Restore, TurnEnd } from './restores';
 import { useServices } from './services';
 import { FoundSkills, GivenSkill } from './skills';
@@ -74,12 +76,12 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       return <AgentMessage item={item} answerable={props.answerable} />;
     case 'thought':
       return item.addressed ? (
-        <section
+        <article
           className="jp-OpenHands-message"
           aria-label={trans.__('Agent')}
         >
           <Markdown text={item.text} />
-        </section>
+        </article>
       ) : (
         <Thought text={item.text} open={settings.expandThoughts} />
       );
@@ -106,7 +108,7 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       );
     case 'finish':
       return (
-        <section
+        <article
           className="jp-OpenHands-finish"
           aria-label={trans.__('Result')}
         >
@@ -115,7 +117,7 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
             {trans.__('Done')}
           </h3>
           {item.message && <Markdown text={item.message} />}
-        </section>
+        </article>
       );
     case 'error':
       return <Problem error={item} />;
@@ -166,7 +168,12 @@ export const Item = memo(function Item(props: IItemProps): JSX.Element {
       return <Restore session={props.session} item={item} />;
     case 'limit':
       return (
-        <Note className="jp-mod-amber">{usedText(trans, item.warning)}</Note>
+        <Note className="jp-mod-amber">
+          {trans.__(
+            '%1. The agent pauses at the limit.',
+            usedText(trans, item.warning)
+          )}
+        </Note>
       );
     case 'stuck':
       return (
@@ -235,7 +242,7 @@ function UserMessage(props: { session: string; item: IUserItem }): JSX.Element {
   const { session, item } = props;
   const { trans } = useServices();
   return (
-    <section className="jp-OpenHands-user" aria-label={trans.__('You')}>
+    <article className="jp-OpenHands-user" aria-label={trans.__('You')}>
       <div
         className="jp-OpenHands-userText"
         title={item.time ? Time.format(item.time) : undefined}
@@ -250,7 +257,7 @@ function UserMessage(props: { session: string; item: IUserItem }): JSX.Element {
       ) : (
         <ItemMenu session={session} event={item.id} />
       )}
-    </section>
+    </article>
   );
 }
 
@@ -260,9 +267,15 @@ function AgentMessage(props: {
 }): JSX.Element {
   const { item, answerable } = props;
   const { model, trans } = useServices();
+  const input = useContext(MessageInput);
   const { content, notice, options } = item.action;
+  const answer = (option: string): void => {
+    // Its button is gone as soon as it is sent.
+    input?.current?.focus();
+    void model.send(option);
+  };
   return (
-    <section className="jp-OpenHands-message" aria-label={trans.__('Agent')}>
+    <article className="jp-OpenHands-message" aria-label={trans.__('Agent')}>
       <Markdown text={content} />
       {notice && <p className="jp-OpenHands-hint">{notice}</p>}
       {answerable && options && options.length > 0 && (
@@ -272,14 +285,14 @@ function AgentMessage(props: {
               key={option}
               type="button"
               className="jp-OpenHands-button"
-              onClick={() => void model.send(option)}
+              onClick={() => answer(option)}
             >
               {option}
             </button>
           ))}
         </div>
       )}
-    </section>
+    </article>
   );
 }
 
@@ -287,12 +300,12 @@ function Thought(props: { text: string; open: boolean }): JSX.Element {
   const { trans } = useServices();
   if (props.open) {
     return (
-      <section
+      <article
         className="jp-OpenHands-thought"
         aria-label={trans.__('Thought')}
       >
         <Markdown text={props.text} />
-      </section>
+      </article>
     );
   }
   return (
@@ -346,7 +359,7 @@ function ActionCard(props: IItemProps & { item: IActionItem }): JSX.Element {
       ? locate(workspace, item.action.path)
       : null;
   return (
-    <section
+    <article
       className="jp-OpenHands-action"
       aria-label={object ? `${verb} ${object}` : verb}
     >
@@ -376,7 +389,7 @@ function ActionCard(props: IItemProps & { item: IActionItem }): JSX.Element {
           <DryRun session={session} dryRun={item.dryRun} />
         </Fold>
       )}
-    </section>
+    </article>
   );
 }
 

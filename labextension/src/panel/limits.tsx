@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import type { ISessionChange } from '../model/client';
-import { LIMIT_SETTINGS, limitText, usedText } from '../model/limits';
+import { amountText, LIMIT_SETTINGS, limitText } from '../model/limits';
 import type { ILimitUse } from '../model/limits';
 import type { SessionModel } from '../model/session';
 import { Popover } from './popover';
@@ -83,6 +83,7 @@ function LimitField(props: {
   const { use, text, onChange } = props;
   const { trans } = useServices();
   const id = useId();
+  const amount = amountText(use.limit, use.used);
   return (
     <div>
       <label htmlFor={id}>{limitText(trans, use.limit)}</label>
@@ -99,10 +100,13 @@ function LimitField(props: {
         onChange={event => onChange(event.target.value)}
       />
       <p id={`${id}-used`} className="jp-OpenHands-quiet">
-        {usedText(trans, { ...use, allowed: 0 })}
         {use.assumed
-          ? ` ${trans.__('The price of %1 tokens is not known; they count as $10 a million.', use.assumed.toLocaleString())}`
-          : ''}
+          ? trans.__(
+              'The price of %1 tokens is unknown: with $10 a million for them, %2 are used.',
+              use.assumed.toLocaleString(),
+              amount
+            )
+          : trans.__('Used: %1', amount)}
       </p>
     </div>
   );

@@ -35,12 +35,12 @@ export function LiveRow({ live }: { live: ILiveText }): JSX.Element {
       );
     default:
       return (
-        <section
+        <article
           className="jp-OpenHands-message jp-mod-live"
           aria-label={trans.__('Agent')}
         >
           <Markdown text={live.text} />
-        </section>
+        </article>
       );
   }
 }

@@ -4,7 +4,7 @@ import { revealHidden, revealOnOneLine } from '../model/inert';
 import { McpList, mcpStateText } from '../model/mcp';
 import { problemText } from '../model/texts';
 import { Fold } from './fold';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { useObservable, useServices } from './services';
 
 /**
@@ -67,6 +67,7 @@ function Server(props: {
   const { trans } = useServices();
   const { message, notice, state, stderr, tools } = server;
   const name = revealOnOneLine(server.name);
+  const off = busy || state === 'starting';
   const runs = state === 'ready' || state === 'failed';
   return (
     <>
@@ -79,11 +80,12 @@ function Server(props: {
           <button
             type="button"
             className="jp-OpenHands-button"
-            disabled={busy || state === 'starting'}
+            // Disabled, it would lose the focus while the server starts.
+            aria-disabled={off}
             aria-label={
               runs ? trans.__('Restart %1', name) : trans.__('Start %1', name)
             }
-            onClick={onRestart}
+            onClick={off ? undefined : onRestart}
           >
             {runs ? trans.__('Restart') : trans.__('Start')}
           </button>

@@ -1,6 +1,8 @@
+import { useContext } from 'react';
 import type { CondensationAction, QuarantineAction } from '../model/events';
 import { condensationText, quarantineText } from '../model/memorytexts';
 import { Fold } from './fold';
+import { GoTo } from './goto';
 import { useServices } from './services';
 
 /**
@@ -30,12 +32,21 @@ export function Condensation(props: {
  */
 export function Quarantine(props: { event: QuarantineAction }): JSX.Element {
   const { trans } = useServices();
+  const goTo = useContext(GoTo);
   return (
     <Fold summary={quarantineText(trans, props.event)} className="jp-mod-note">
       <p className="jp-OpenHands-quiet">{props.event.message}</p>
-      <p className="jp-OpenHands-quiet">
-        {trans.__('Events: %1', props.event.items.join(', '))}
-      </p>
+      {goTo &&
+        props.event.items.map(event => (
+          <button
+            key={event}
+            type="button"
+            className="jp-OpenHands-textButton"
+            onClick={() => goTo(event)}
+          >
+            {trans.__('Show event %1', event)}
+          </button>
+        ))}
     </Fold>
   );
 }

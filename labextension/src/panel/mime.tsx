@@ -17,7 +17,7 @@ interface IMimeProps {
  * Untrusted content, drawn by JupyterLab's renderers.
  */
 export function Mime({ mimeType, data, metadata }: IMimeProps): JSX.Element {
-  const { rendermime } = useServices();
+  const { rendermime, trans } = useServices();
   const host = useRef<HTMLDivElement>(null);
   const drawing = useRef<Drawing | null>(null);
 
@@ -25,12 +25,17 @@ export function Mime({ mimeType, data, metadata }: IMimeProps): JSX.Element {
     if (!host.current?.isConnected) {
       return;
     }
-    drawing.current = new Drawing(rendermime, mimeType, host.current);
+    drawing.current = new Drawing(
+      rendermime,
+      mimeType,
+      host.current,
+      trans.__('Image')
+    );
     return () => {
       drawing.current?.dispose();
       drawing.current = null;
     };
-  }, [rendermime, mimeType]);
+  }, [rendermime, mimeType, trans]);
 
   useEffect(() => {
     drawing.current?.draw(data, metadata);
@@ -60,7 +65,8 @@ class Drawing {
   constructor(
     rendermime: IRenderMimeRegistry,
     private readonly _mimeType: string,
-    host: HTMLElement
+    host: HTMLElement,
+    private readonly _imageName: string
   ) {
     this._renderer = rendermime.createRenderer(_mimeType);
     this._placeholder.className = 'jp-OpenHands-placeholder';
@@ -98,6 +104,9 @@ class Drawing {
         const began = performance.now();
         await this._renderer.renderModel(model);
         this._placeholder.remove();
+        for (const image of this._renderer.node.querySelectorAll('img')) {
+          image.alt ||= this._imageName;
+        }
         // What grows is drawn as often as that leaves the page responsive.
         await pause(REST * (performance.now() - began));
       }

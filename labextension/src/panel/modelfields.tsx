@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import type { ModelSetting } from '../model/modelsettings';
-import { MODEL_NUMBERS } from '../model/modelsettings';
+import { MODEL_NUMBERS, modelSettingText } from '../model/modelsettings';
 import { Field } from './field';
 import type { IFieldProps } from './field';
 import { Fold } from './fold';
@@ -21,10 +21,11 @@ export function ModelFields(props: IModelFieldsProps): JSX.Element {
   const { field, value, set } = props;
   const { trans } = useServices();
   const help = useId();
-  const choices: [ModelSetting, string, [string, string][]][] = [
+  const named = (name: ModelSetting): IFieldProps =>
+    field(name, modelSettingText(trans, name));
+  const choices: [ModelSetting, [string, string][]][] = [
     [
       'tool_calls',
-      trans.__('The model calls tools'),
       [
         ['auto', trans.__('Unless it is known not to')],
         ['on', trans.__('Always')],
@@ -32,8 +33,15 @@ export function ModelFields(props: IModelFieldsProps): JSX.Element {
       ]
     ],
     [
+      'prompt_caching',
+      [
+        ['auto', trans.__('If it wants to be told')],
+        ['on', trans.__('Always')],
+        ['off', trans.__('Never')]
+      ]
+    ],
+    [
       'reasoning_effort',
-      trans.__('The model thinks before it answers'),
       [
         ['auto', trans.__('As its provider likes')],
         ['low', trans.__('A little')],
@@ -42,20 +50,12 @@ export function ModelFields(props: IModelFieldsProps): JSX.Element {
       ]
     ]
   ];
-  const labels = {
-    context_window: trans.__('Window, in tokens'),
-    max_output_tokens: trans.__('Longest answer, in tokens'),
-    model_timeout: trans.__('Silence after which a call is given up, in s'),
-    model_retries: trans.__('Times that it is asked again')
-  };
   return (
     <Fold
       className="jp-OpenHands-group"
       summary={trans.__('More about the model')}
     >
-      <Field
-        {...field('fallback_models', trans.__('Other models if it fails'))}
-      >
+      <Field {...named('fallback_models')}>
         {(id, disabled, description) => (
           <>
             <textarea
@@ -75,8 +75,8 @@ export function ModelFields(props: IModelFieldsProps): JSX.Element {
           </>
         )}
       </Field>
-      {choices.map(([name, label, options]) => (
-        <Field key={name} {...field(name, label)}>
+      {choices.map(([name, options]) => (
+        <Field key={name} {...named(name)}>
           {(id, disabled) => (
             <select
               id={id}
@@ -98,7 +98,7 @@ export function ModelFields(props: IModelFieldsProps): JSX.Element {
         title={trans.__('Limits of the model')}
         numbers={MODEL_NUMBERS.map(name => ({
           name,
-          label: labels[name],
+          label: modelSettingText(trans, name),
           least: name === 'model_retries' ? 0 : 1,
           placeholder: trans.__('As far as it is known')
         }))}

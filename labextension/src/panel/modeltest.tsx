@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { IModelReport } from '../model/client';
+import { adviceText } from '../model/modelsettings';
 import { checkStatusText, problemText, subjectText } from '../model/texts';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { useServices } from './services';
 
 /**
@@ -12,7 +13,11 @@ export function ModelTest({ unsaved }: { unsaved: boolean }): JSX.Element {
   const [report, setReport] = useState<IModelReport | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const off = busy || unsaved;
   const test = async (): Promise<void> => {
+    if (off) {
+      return;
+    }
     setBusy(true);
     setReport(null);
     setError(null);
@@ -28,7 +33,8 @@ export function ModelTest({ unsaved }: { unsaved: boolean }): JSX.Element {
       <button
         type="button"
         className="jp-OpenHands-button"
-        disabled={busy || unsaved}
+        // Disabled, it would lose the focus while the model is asked.
+        aria-disabled={off}
         title={
           unsaved
             ? trans.__('Save first')
@@ -44,14 +50,17 @@ export function ModelTest({ unsaved }: { unsaved: boolean }): JSX.Element {
         )}
         {error !== null && <Problem error={problemText(trans, error)} />}
         {report && (
-          <ul aria-label={trans.__('Test of %1', report.model)}>
+          <ul
+            className="jp-OpenHands-report"
+            aria-label={trans.__('Test of %1', report.model)}
+          >
             {report.checks.map(check => (
               <li key={check.subject}>
                 <strong>
                   {subjectText(trans, check.subject)}:{' '}
                   {checkStatusText(trans, check.status)}
                 </strong>{' '}
-                {check.message} {check.hint}
+                {check.message} {adviceText(trans, check.hint)}
               </li>
             ))}
           </ul>

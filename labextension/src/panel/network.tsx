@@ -29,7 +29,7 @@ export function Refused({ item }: { item: IRefusedItem }): JSX.Element {
   };
 
   return (
-    <section
+    <article
       className="jp-OpenHands-refused"
       aria-label={trans.__('Refused: %1', place)}
     >
@@ -64,7 +64,7 @@ export function Refused({ item }: { item: IRefusedItem }): JSX.Element {
           </button>
         </div>
       )}
-    </section>
+    </article>
   );
 }
 

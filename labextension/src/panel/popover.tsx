@@ -32,7 +32,7 @@ export function Popover(props: IPopoverProps): JSX.Element {
     const first =
       panel?.querySelector<HTMLElement>(
         '[aria-current], [aria-checked="true"]'
-      ) ?? panel?.querySelector<HTMLElement>('button');
+      ) ?? panel?.querySelector<HTMLElement>('button, input');
     (first ?? panel)?.focus();
     const closeElsewhere = (event: Event): void => {
       if (!root.current?.contains(event.target as Node)) {

@@ -9,7 +9,7 @@ import { revealOnOneLine } from '../model/inert';
 import { Changes } from './changes';
 import { Fold } from './fold';
 import { NotebookRestores } from './notebookrestores';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { askToRestore } from './restoredialog';
 import { useServices } from './services';
 
@@ -24,7 +24,7 @@ export function TurnEnd(props: {
   const { trans } = useServices();
   const title = turnText(trans, item);
   return (
-    <section className="jp-OpenHands-turn" aria-label={title}>
+    <article className="jp-OpenHands-turn" aria-label={title}>
       <div>
         <span>{title}</span>
         {item.undone ? (
@@ -43,7 +43,7 @@ export function TurnEnd(props: {
           <Changes session={session} from={item.before} to={item.after} />
         </Fold>
       )}
-    </section>
+    </article>
   );
 }
 
@@ -74,7 +74,7 @@ export function Restore(props: {
       ? trans.__('Undo of changes')
       : trans.__('Rewind to before event %1', action.event);
   return (
-    <section className="jp-OpenHands-turn" aria-label={title}>
+    <article className="jp-OpenHands-turn" aria-label={title}>
       <div>
         <undoIcon.react tag="span" className="jp-OpenHands-icon" />
         <strong>{title}</strong>
@@ -96,7 +96,7 @@ export function Restore(props: {
         <Restored result={result} />
       )}
       <Replay item={item} />
-    </section>
+    </article>
   );
 }
 

@@ -1,7 +1,6 @@
 import type {
   BrowserOutputObservation,
   CmdOutputObservation,
-  ErrorObservation,
   FileEditObservation,
   FileGlobObservation,
   FileGrepObservation,
@@ -26,6 +25,7 @@ import { Fold } from './fold';
 import { TerminalText } from './mime';
 import { NotebookRestores } from './notebookrestores';
 import { Outputs, textOf } from './outputs';
+import { Problem } from './problem';
 import { useServices } from './services';
 import { StoredNote } from './stored';
 
@@ -371,33 +371,4 @@ function Found(props: {
       {result.notice && <p className="jp-OpenHands-quiet">{result.notice}</p>}
     </>
   );
-}
-
-/**
- * What went wrong, and what to do about it.
- */
-export function Problem(props: {
-  error: Pick<ErrorObservation, 'message' | 'hint'> & { code?: string };
-}): JSX.Element {
-  const { code, message, hint } = props.error;
-  const { model, trans } = useServices();
-  return (
-    <div className="jp-OpenHands-error">
-      <p>{message}</p>
-      {hint && <p className="jp-OpenHands-hint">{hint}</p>}
-      {leadsToSettings(code) && (
-        <button
-          type="button"
-          className="jp-OpenHands-textButton"
-          onClick={() => model.show('settings')}
-        >
-          {trans.__('Open the settings')}
-        </button>
-      )}
-    </div>
-  );
-}
-
-function leadsToSettings(code = ''): boolean {
-  return code.startsWith('model_') || code === 'sandbox_image_missing';
 }

@@ -25,7 +25,7 @@ export function Header(): JSX.Element {
     : trans.__('New session');
   const inSettings = model.view === 'settings';
   return (
-    <header className="jp-OpenHands-header">
+    <div className="jp-OpenHands-header">
       <Popover
         label={trans.__('Sessions')}
         side="below"
@@ -60,7 +60,7 @@ export function Header(): JSX.Element {
       >
         <settingsIcon.react tag="span" className="jp-OpenHands-icon" />
       </button>
-    </header>
+    </div>
   );
 }
 

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useEffect, useId, useState } from 'react';
 import { ApiError } from '../model/client';
 import type { ISettings } from '../model/client';
-import type { Mode } from '../model/frames';
+import { adviceText, modelSettingText } from '../model/modelsettings';
 import {
   API_KEY,
   GATEWAY_TOKEN,
@@ -14,13 +14,9 @@ import {
 import type { ISecretsDraft } from '../model/secrets';
 import { textOf, toChange } from '../model/settings';
 import type { SettingName, SettingsDraft } from '../model/settings';
-import {
-  modeHelp,
-  modeText,
-  problemText,
-  secretNameProblem
-} from '../model/texts';
+import { problemText, secretNameProblem } from '../model/texts';
 import type { IProblem } from '../model/texts';
+import { BeginningFields } from './beginningfields';
 import { EnvironmentFields } from './environmentfields';
 import { Field } from './field';
 import type { IFieldProps } from './field';
@@ -30,7 +26,7 @@ import { ModelTest } from './modeltest';
 import { LimitFields } from './limitfields';
 import { McpServers } from './mcpservers';
 import { NetworkFields } from './networkfields';
-import { Problem } from './result';
+import { Problem } from './problem';
 import { SecretField } from './secretfield';
 import { SecretFields } from './secretfields';
 import { useObservable, useServices } from './services';
@@ -162,7 +158,7 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
               <p className="jp-OpenHands-quiet">
                 {chosen.label}
                 {chosen.local && ` ${trans.__('(on this computer)')}`}
-                {chosen.hint && `. ${chosen.hint}`}
+                {chosen.hint && `. ${adviceText(trans, chosen.hint)}`}
               </p>
             )}
           </>
@@ -198,7 +194,7 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
       <ModelTest
         unsaved={changes.model !== undefined || changes.base_url !== undefined}
       />
-      <Field {...field('vision', trans.__('Images are shown to the model'))}>
+      <Field {...field('vision', modelSettingText(trans, 'vision'))}>
         {(id, disabled) => (
           <select
             id={id}
@@ -216,30 +212,7 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
         )}
       </Field>
       <ModelFields field={field} value={value} set={set} />
-      <Field {...field('mode', trans.__('Mode of new sessions'))}>
-        {(id, disabled) => (
-          <>
-            <select
-              id={id}
-              className="jp-OpenHands-input"
-              value={value('mode')}
-              disabled={disabled}
-              onChange={event => set('mode', event.target.value)}
-            >
-              {(['ask', 'agent', 'auto'] as const).map(mode => (
-                <option key={mode} value={mode}>
-                  {modeText(trans, mode)}
-                </option>
-              ))}
-            </select>
-            {value('mode') && (
-              <p className="jp-OpenHands-quiet">
-                {modeHelp(trans, value('mode') as Mode)}
-              </p>
-            )}
-          </>
-        )}
-      </Field>
+      <BeginningFields field={field} value={value} set={set} />
       <IsolationFields
         field={field}
         value={value}

@@ -12,7 +12,7 @@ export function Waiting({ until }: { until: number | null }): JSX.Element {
       {seconds !== null && (
         // The row in the timeline tells it once; a number that changes would be read out again.
         <span className="jp-OpenHands-statusItem" aria-hidden="true">
-          {trans.__('%1 s', seconds)}
+          {trans.__('Again in %1 s', seconds)}
         </span>
       )}
       <button
