@@ -41,7 +41,7 @@ async def chunks(stream: Any) -> AsyncIterator[Any]:
 async def _plain_chunks(
     own: openai.AsyncStream[ChatCompletionChunk], stream: Any
 ) -> AsyncIterator[ChatCompletionChunk]:
-    reason = piece = ""
+    reason = piece = fault = ""
     times = 0
     try:
         async for chunk in own:
@@ -51,21 +51,21 @@ async def _plain_chunks(
                 times = times + 1 if text == piece and len(text) >= _SHORTEST else 1
                 piece = text
             if reason in ("abort", "error"):
-                raise _fault(stream, "It gave up in the middle of its answer.")
+                fault = "It gave up in the middle of its answer."
+                break
             if times >= REPEATED_STREAMING_CHUNK_LIMIT:
-                raise _fault(stream, f"The model says the same again and again: {piece}")
+                fault = f"The model says the same again and again: {piece}"
+                break
             yield chunk
     except (httpx.TransportError, openai.APIConnectionError) as error:
         if not reason:
             raise _translated(error, stream) from error
     except openai.OpenAIError as error:
         raise _translated(error, stream) from error
+    if fault:
+        raise InternalServerError(fault, stream.custom_llm_provider, stream.model)
     if not reason:
         raise httpx.RemoteProtocolError("The stream ended before the answer did.")
-
-
-def _fault(stream: Any, message: str) -> Exception:
-    return InternalServerError(message, stream.custom_llm_provider, stream.model)
 
 
 def _translated(error: Exception, stream: Any) -> Exception:

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 
 import aiohttp
 import httpx
+import openai
 from litellm.exceptions import (
     AuthenticationError,
     ContextWindowExceededError,
@@ -243,8 +244,10 @@ def _unreachable(error: Exception, config: ModelConfig) -> ModelError | None:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
         yield error
+        seen.add(id(error))
         error = error.__cause__ or error.__context__
 
 
@@ -253,9 +256,15 @@ def _status(error: Exception) -> int | None:
     # LiteLLM gives connection failures a status of its own making.
     if any(isinstance(cause, httpx.TransportError) for cause in _causes(error)):
         return None
-    if isinstance(error, MidStreamFallbackError) and (told := _status_in_stream(error)):
+    if _is_of_stream(error) and (told := _status_in_stream(error)):
         return told
     return getattr(error, "status_code", None)
+
+
+def _is_of_stream(error: Exception) -> bool:
+    """Whether a provider told of it in a stream: with LiteLLM between, or with nothing."""
+    told_by_openai = any(type(cause) is openai.APIError for cause in _causes(error))
+    return told_by_openai or isinstance(error, MidStreamFallbackError)
 
 
 def _status_in_stream(error: Exception) -> int | None:
