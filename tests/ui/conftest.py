@@ -81,6 +81,8 @@ def _lab(_model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
     extensions = dict.fromkeys(("ui.notebook_door", "openhands_jupyter"), True)
     door = f"--ServerApp.jpserver_extensions={extensions}"
     server = LabServer(tmp_path_factory.mktemp("lab"), environ, [door])
+    server.home.mkdir()
+    (server.home / "config.toml").write_text("[core]\nmax_iteration = 3\n")
     server.start()
     yield server
     server.stop()

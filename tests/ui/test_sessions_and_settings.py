@@ -58,7 +58,10 @@ def test_settings(panel: Panel, lab: LabServer, expected_errors: list[str]) -> N
     panel.root.get_by_role("button", name="Settings").click()
     form = panel.root.get_by_role("form", name="Settings")
     expect(form.get_by_label("Model", exact=True)).to_have_value("openai/scripted")
-    expect(field(form, "Model")).to_contain_text("From the environment")
+    expect(field(form, "Model")).to_contain_text("From the environment (LLM_MODEL)")
+    wrong = form.get_by_role("region", name="Written down, but not in force")
+    expect(wrong).to_contain_text("config.toml, line 2: core.max_iteration is left out")
+    expect(wrong).to_contain_text("did you mean max_iterations?")
     expect(field(form, "API key")).to_contain_text("OPENAI_API_KEY")
     expect(field(form, "Mode of new sessions")).to_contain_text("Default")
 

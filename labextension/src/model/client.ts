@@ -41,7 +41,21 @@ export class ApiError extends Error {
 export interface ISetting {
   value: string | number | readonly string[] | null;
   origin: string;
+  /** The file, or the name of the variable; empty for a default. */
+  where: string;
+  /** Of the file, from 1. */
+  line: number | null;
   locked: boolean;
+}
+
+/**
+ * An entry of the configuration that is not in force as it was written.
+ */
+export interface IConfigProblem {
+  severity: 'error' | 'warning';
+  where: string;
+  line: number | null;
+  message: string;
 }
 
 export interface ISecret {
@@ -56,6 +70,7 @@ export interface ISecret {
 export interface ISettings {
   settings: Readonly<Record<string, ISetting>>;
   secrets: readonly ISecret[];
+  problems: readonly IConfigProblem[];
 }
 
 /**

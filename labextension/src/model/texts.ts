@@ -463,26 +463,6 @@ export function planText(trans: TranslationBundle, tasks: Task[]): string {
 }
 
 /**
- * Say where a setting's value comes from.
- */
-export function originText(trans: TranslationBundle, origin: string): string {
-  switch (origin) {
-    case 'default':
-      return trans.__('Default');
-    case 'panel':
-      return trans.__('Set here');
-    case 'environment':
-      return trans.__('From the environment');
-    case 'keyring':
-      return trans.__('From the keyring');
-    case 'file':
-      return trans.__('From a file');
-    default:
-      return trans.__('From %1', origin);
-  }
-}
-
-/**
  * Megabytes, as whole numbers.
  */
 export function megabytes(bytes: number): string {

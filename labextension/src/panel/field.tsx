@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useEffect, useId } from 'react';
-import { originText } from '../model/texts';
+import { originText } from '../model/origins';
 import type { IProblem } from '../model/texts';
 import { useServices } from './services';
 
@@ -11,6 +11,10 @@ export interface IFieldProps {
   label: string;
   /** Where the value comes from; null if there is none. */
   origin: string | null;
+  /** The file or the variable. */
+  where?: string;
+  /** Of the file. */
+  line?: number | null;
   locked: boolean;
   changed: boolean;
   /** What is wrong with what was entered; null if nothing is known to be. */
@@ -36,6 +40,7 @@ export function Field(
   }
 ): JSX.Element {
   const { label, origin, locked, changed, removes, onReset, children } = props;
+  const { where, line } = props;
   const { trans } = useServices();
   const id = useId();
   const problem = props.problem ?? null;
@@ -49,12 +54,12 @@ export function Field(
     <div className="jp-OpenHands-field">
       <div className="jp-OpenHands-fieldHead">
         <label htmlFor={id}>{label}</label>
-        <span className="jp-OpenHands-quiet">
+        <span className="jp-OpenHands-quiet" title={where || undefined}>
           {changed
             ? trans.__('Not saved yet')
             : locked && origin !== 'environment'
               ? trans.__('Locked by the administrator')
-              : origin !== null && originText(trans, origin)}
+              : origin !== null && originText(trans, { origin, where, line })}
         </span>
         {origin === 'panel' && !changed && !locked && (
           <button

@@ -17,6 +17,7 @@ import type { SettingName, SettingsDraft } from '../model/settings';
 import { problemText, secretNameProblem } from '../model/texts';
 import type { IProblem } from '../model/texts';
 import { BeginningFields } from './beginningfields';
+import { ConfigProblems } from './configproblems';
 import { EnvironmentFields } from './environmentfields';
 import { Field } from './field';
 import type { IFieldProps } from './field';
@@ -67,6 +68,8 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
   const field = (name: SettingName, label: string): IFieldProps => ({
     label,
     origin: settings.settings[name]?.origin ?? 'default',
+    where: settings.settings[name]?.where,
+    line: settings.settings[name]?.line,
     locked: settings.settings[name]?.locked ?? false,
     changed: changes[name] !== undefined,
     problem: problemOf(name),
@@ -134,6 +137,7 @@ function SettingsForm({ settings }: { settings: ISettings }): JSX.Element {
       }}
     >
       <h2>{trans.__('Settings')}</h2>
+      <ConfigProblems settings={settings} />
       <Field {...field('model', trans.__('Model'))}>
         {(id, disabled) => (
           <>

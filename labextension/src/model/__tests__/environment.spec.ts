@@ -9,7 +9,8 @@ describe('environment', () => {
       secrets: [
         secret({ name: 'LLM_API_KEY', for_sandbox: false, why_not: 'No.' }),
         secret({ name: 'TOKEN' })
-      ]
+      ],
+      problems: []
     };
     expect(secretsForSandbox(settings)).toEqual(['TOKEN']);
     expect(secretsForSandbox(null)).toEqual([]);

@@ -40,8 +40,9 @@ describe('awaitsNetwork', () => {
     ['allow-list', { backend: 'landlock', network: null }, false],
     ['off', { backend: 'bubblewrap', network: null }, false]
   ])('of %s and %j is %s', (value, isolation, expected) => {
-    const network = { value, origin: 'panel', locked: false };
-    const settings = { settings: { network }, secrets: [] };
+    const place = { origin: 'panel', where: '', line: null };
+    const network = { value, ...place, locked: false };
+    const settings = { settings: { network }, secrets: [], problems: [] };
     expect(awaitsNetwork(settings, isolation)).toBe(expected);
     expect(awaitsNetwork(null, isolation)).toBe(false);
   });

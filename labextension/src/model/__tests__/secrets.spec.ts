@@ -124,7 +124,7 @@ describe('secrets', () => {
       secret({ name: 'JUPYTER_GATEWAY_AUTH_TOKEN' }),
       secret({ name: 'OPENAI_API_KEY', origin: 'environment' })
     ];
-    expect(ownSecrets({ settings: {}, secrets })).toEqual([own]);
+    expect(ownSecrets({ settings: {}, secrets, problems: [] })).toEqual([own]);
   });
 
   it('are changed, to be removed, and left as they are', () => {

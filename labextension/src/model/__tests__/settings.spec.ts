@@ -1,14 +1,16 @@
 import type { ISettings } from '../client';
 import { textOf, toChange } from '../settings';
 
+const PLACE = { origin: 'panel', where: '', line: null, locked: false };
 const SETTINGS: ISettings = {
   settings: {
-    model: { value: 'tour', origin: 'default', locked: false },
-    prewarm: { value: 0, origin: 'panel', locked: false },
-    python: { value: null, origin: 'default', locked: false },
-    network_rules: { value: ['a.org', 'b.org'], origin: 'panel', locked: false }
+    model: { ...PLACE, value: 'tour' },
+    prewarm: { ...PLACE, value: 0 },
+    python: { ...PLACE, value: null },
+    network_rules: { ...PLACE, value: ['a.org', 'b.org'] }
   },
-  secrets: []
+  secrets: [],
+  problems: []
 };
 
 describe('settings', () => {
