@@ -419,8 +419,10 @@ class AgentController:
             return True
         if action.runnable:
             return await self._admission.take(action)
-        action = self._log.append(action)
-        if self.state.queued or self._delegating.settle(action):
+        action = self._log.append(await self._hooking.before_saying(action))
+        goes_on = self.state.queued or self._delegating.settle(action)
+        await self._hooking.after_saying(action)
+        if goes_on:
             return True
         if isinstance(action, FinishAction) and await self._hooking.goes_on():
             return True

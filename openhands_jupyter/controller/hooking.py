@@ -12,7 +12,19 @@ import msgspec
 from ..agents.results import result
 from ..agents.tools import arguments_of
 from ..errors import OpenHandsError
-from ..events import Action, HookObservation, Observation, UserMessageAction
+from ..events import (
+    Action,
+    AgentDelegateAction,
+    AgentDelegateObservation,
+    AgentMessageAction,
+    ErrorObservation,
+    HookObservation,
+    InvalidToolCallAction,
+    Observation,
+    TaskTrackingAction,
+    UserMessageAction,
+    UseSkillAction,
+)
 from ..events.blobs import cut
 from ..events.hooks import HookEvent, HookOutcome
 from ..hooks import Decision, Hook, HookConfig, decide
@@ -54,12 +66,19 @@ class Hooking:
         self._config = HookConfig()
         self._begun = False
         self._messages: list[UserMessageAction] = []
+        self._tasks: dict[int, AgentDelegateAction] = {}
+        self._ended: list[tuple[Action, Observation]] = []
         self._stops = 0
         log.stream.add_listener(self._on_event)
 
     def _on_event(self, event: object) -> None:
-        if isinstance(event, UserMessageAction):
-            self._messages.append(event)
+        match event:
+            case UserMessageAction():
+                self._messages.append(event)
+            case AgentDelegateAction():
+                self._tasks[event.id] = event
+            case AgentDelegateObservation() | ErrorObservation() if event.cause in self._tasks:
+                self._ended.append((self._tasks.pop(event.cause), event))
 
     async def begin_turn(self) -> None:
         """Read the hooks anew, and have those for the start of a session run once.
@@ -86,6 +105,7 @@ class Hooking:
 
     async def take_messages(self) -> str:
         """Have hooks see what the person wrote since the last step; why one blocks it, or empty."""
+        await self._after_tasks()
         blocked = ""
         while self._messages:
             message = self._messages[0]
@@ -97,8 +117,36 @@ class Hooking:
 
     async def before(self, action: Action) -> Decision:
         """Have hooks judge an action that the gate does not refuse."""
+        if not self._for("PreToolUse", _tool(action)):
+            return Decision()
         found = await self._decisions("PreToolUse", _of_tool(action), _tool(action))
         return next((d for verb in ("block", "ask") for d in found if d.verb == verb), Decision())
+
+    async def before_saying(self, action: Action) -> Action:
+        """Have hooks judge what is a call of a tool, but nothing that is executed.
+
+        Returns
+        -------
+        Action
+            As given, or what the agent is told in its place where a hook does not let it go on:
+            there is nothing yet that the person could be asked about.
+        """
+        if not _is_call(action):
+            return action
+        decision = await self.before(action)
+        if decision.verb not in ("block", "ask"):
+            return action
+        message = f"A hook of the user's does not allow this call. {decision.reason}".strip()
+        return InvalidToolCallAction(message=message, thought=action.thought, llm=action.llm)
+
+    async def after_saying(self, action: Action) -> None:
+        """Have hooks see what was said, and the ends of tasks that other agents were given.
+
+        An answer to a question is a message, which other hooks are for.
+        """
+        if _is_call(action) and not isinstance(action, AgentDelegateAction | AgentMessageAction):
+            await self._decisions("PostToolUse", _of_tool(action), _tool(action))
+        await self._after_tasks()
 
     async def after(self, action: Action, observation: Observation) -> None:
         """Have hooks see what came of an action."""
@@ -106,6 +154,10 @@ class Hooking:
             response = await asyncio.to_thread(lambda: cut(result(observation), LONGEST))
             given = _of_tool(action) | {"tool_response": response}
             await self._decisions("PostToolUse", given, _tool(action))
+
+    async def _after_tasks(self) -> None:
+        while self._ended:
+            await self.after(*self._ended.pop(0))
 
     async def goes_on(self) -> bool:
         """Whether a hook has the agent go on, which is done."""
@@ -211,6 +263,16 @@ def _told(hook: Hook, decision: Decision) -> Iterator[tuple[HookOutcome, str]]:
         yield "told", decision.context
 
 
+def _is_call(action: Action) -> bool:
+    """Whether an action that is not executed is a call of a tool that others have to answer."""
+    match action:
+        case AgentDelegateAction() | TaskTrackingAction() | UseSkillAction():
+            return True
+        case AgentMessageAction(wait_for_response=True):
+            return action.llm is not None and action.llm.tool_call_id is not None
+    return False
+
+
 def _tool(action: Action) -> str:
     """The name of the tool that an action is of."""
     if action.llm and action.llm.tool_name:
@@ -222,6 +284,7 @@ def _tool(action: Action) -> str:
 def _of_tool(action: Action) -> dict[str, Any]:
     """The call, and the whole action, which has what was found out before: cells, risk, places."""
     known = arguments_of(action)
-    given = msgspec.json.decode(known[1]) if known else {}
+    written = known[1] if known else action.llm and action.llm.arguments
+    given = msgspec.json.decode(written) if written else {}
     whole = msgspec.json.decode(msgspec.json.encode(action))
     return {"tool_name": _tool(action), "tool_input": given, "action": whole}

@@ -14,15 +14,21 @@ from waiting import wait_until
 from openhands_jupyter.agents.history import PromptHistory
 from openhands_jupyter.config.hooks import read_hook_config
 from openhands_jupyter.events import (
+    AgentDelegateAction,
     AgentMessageAction,
     AgentStateChangedObservation,
+    AgentThinkAction,
     CmdOutputObservation,
     CmdRunAction,
     ErrorObservation,
     FinishAction,
     HookObservation,
+    InvalidToolCallAction,
     Masker,
     ModelCall,
+    Task,
+    TaskTrackingAction,
+    UseSkillAction,
 )
 from openhands_jupyter.hooks import Hook, HookConfig, decide, read_hooks
 from openhands_jupyter.hooks.running import Ran, environment, run
@@ -196,6 +202,58 @@ async def test_hooks_before_and_after_a_tool(bench, tmp_path):
     assert first["hook_event_name"] == "PreToolUse" and first["tool_name"] == "execute_bash"
     assert first["tool_input"]["command"] == "echo <secret_hidden>"
     assert first["action"]["risk"]["level"] == "low" and first["cwd"] == "/the/workspace"
+
+
+async def test_hooks_see_tasks_for_others_plans_and_questions_too(bench, tmp_path):
+    seen = tmp_path / "seen"
+    write = f"tee -a {seen}; echo >> {seen}"
+    keep = f"({write}) | grep -q forbidden && echo Never. >&2 && exit 2; exit 0"
+    hooks = config(hook("PreToolUse", keep), hook("PostToolUse", write))
+
+    def called(tool: str, arguments: str | None = None) -> ModelCall:
+        return ModelCall(response_id=tool, tool_call_id=tool, tool_name=tool, arguments=arguments)
+
+    def task(text: str) -> AgentDelegateAction:
+        given = json.dumps({"agent": "scripted", "task": text})
+        return AgentDelegateAction(agent="scripted", task=text, llm=called("delegate", given))
+
+    def question(text: str) -> AgentMessageAction:
+        return AgentMessageAction(content=text, wait_for_response=True, llm=called("ask_user"))
+
+    plan = TaskTrackingAction(tasks=[Task(title="forbidden")], llm=called("update_plan"))
+    script = [
+        AgentThinkAction(thought="not seen", llm=called("think")),
+        plan,
+        task("forbidden"),
+        task("Say one."),
+        FinishAction(message="One."),
+        question("Is it forbidden?"),
+        UseSkillAction(skill="plots", llm=called("use_skill")),
+        question("Which?"),
+    ]
+    async with bench(*script, hooks=hooks) as b:
+        await b.until("awaiting_user_input", after=b.say("go"))
+        blocked = b.events(InvalidToolCallAction)
+        assert [e.llm.tool_name for e in blocked] == ["update_plan", "delegate", "ask_user"]
+        assert all("Never." in event.message for event in blocked)
+        assert told(b) == [("PreToolUse", "blocked")] * 3
+        # What was blocked was not said: no plan, no task, no question.
+        assert b.state.plan == [] and [e.task for e in b.events(AgentDelegateAction)] == [
+            "Say one."
+        ]
+        assert [e.content for e in b.events(AgentMessageAction)] == ["Which?"]
+    given = [json.loads(line) for line in seen.read_text().splitlines()]
+    assert [(one["hook_event_name"], one["tool_name"]) for one in given] == [
+        ("PreToolUse", "update_plan"),
+        ("PreToolUse", "delegate"),
+        ("PreToolUse", "delegate"),
+        ("PostToolUse", "delegate"),
+        ("PreToolUse", "ask_user"),
+        ("PreToolUse", "use_skill"),
+        ("PostToolUse", "use_skill"),
+        ("PreToolUse", "ask_user"),
+    ]
+    assert given[3]["tool_input"]["task"] == "Say one." and "One." in given[3]["tool_response"]
 
 
 async def test_a_hook_makes_the_gate_only_stricter(bench):
