@@ -11,7 +11,6 @@ that
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import re
@@ -22,6 +21,13 @@ import sys
 import threading
 import time
 from contextlib import suppress
+
+from ..process_tree import (
+    adopt_orphans,
+    die_with_parent,
+    kill_descendants,
+    signal_descendants,
+)
 
 LONGEST = 32 * 2**20
 """Bytes of a message."""
@@ -35,14 +41,7 @@ GRACE = 1.0
 TERM_GRACE = 0.5
 """Seconds that the server has to end by itself, and after SIGTERM."""
 
-REAP_TIMEOUT = 2.0
-
-_SUBREAPER = 36
-_DEATH_SIGNAL = 1
-"""PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG, prctl(2)."""
-
 _ID = re.compile(rb'\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")\s*,')
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Keeper:
@@ -57,7 +56,7 @@ class Keeper:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
         )
 
     def run(self) -> int:
@@ -93,12 +92,10 @@ class Keeper:
     def _end(self) -> None:
         for number, patience in ((0, GRACE), (signal.SIGTERM, TERM_GRACE)):
             if number:
-                for pid in descendants():
-                    _kill(pid, number)
+                signal_descendants(number)
             if self._dead.wait(patience):
                 return
-        for pid in descendants():
-            _kill(pid, signal.SIGKILL)
+        signal_descendants(signal.SIGKILL)
 
     def _pass_in(self) -> None:
         assert self._server.stdin
@@ -192,44 +189,6 @@ def _refusal(number: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + number + b',"error":' + error + b"}"
 
 
-def descendants() -> list[int]:
-    """All processes that came from this one; orphans among them have become its children."""
-    parents: dict[int, int] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    state, parent = file.read().rpartition(b")")[2].split()[:2]
-            except OSError:
-                continue
-            if state != b"Z":
-                parents[int(name)] = int(parent)
-    ours = {os.getpid()}
-    while True:
-        more = {pid for pid, parent in parents.items() if parent in ours} - ours
-        if not more:
-            return sorted(ours - {os.getpid()})
-        ours |= more
-
-
-def kill_descendants() -> None:
-    """Kill all of them; again until there are none, for they may start more meanwhile."""
-    give_up = time.monotonic() + REAP_TIMEOUT
-    while (left := descendants()) and time.monotonic() < give_up:
-        for pid in left:
-            _kill(pid, signal.SIGKILL)
-        time.sleep(0.01)
-
-
-def _kill(pid: int, number: int) -> None:
-    with suppress(OSError):
-        os.kill(pid, number)
-
-
-def _die_with_parent() -> None:
-    _libc.prctl(_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
-
-
 def _write(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
@@ -243,7 +202,7 @@ def _complain(text: str) -> None:
 
 def main() -> None:
     """Run the command that follows on the command line."""
-    _libc.prctl(_SUBREAPER, 1, 0, 0, 0)
+    adopt_orphans()
     try:
         keeper = Keeper(sys.argv[1:])
     except OSError as error:
@@ -251,7 +210,3 @@ def main() -> None:
         os._exit(127)
     # Not `sys.exit`: a thread may wait for input that never comes.
     os._exit(keeper.run())
-
-
-if __name__ == "__main__":
-    main()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -16,6 +14,7 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from ..process_tree import program
 from . import keeper
 from .protocol import Launch
 
@@ -76,9 +75,10 @@ async def transport(launch: Launch, tail: Tail) -> AsyncGenerator[Any, None]:
 
 @asynccontextmanager
 async def _stdio(launch: Launch, tail: Tail) -> AsyncGenerator[Any, None]:
+    command, *args = program(keeper.__name__, launch.command, *launch.args)
     parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-I", "-S", str(Path(keeper.__file__)), launch.command, *launch.args],
+        command=command,
+        args=args,
         env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | launch.env,
         cwd=launch.cwd or None,
         encoding_error_handler="replace",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
@@ -147,11 +148,21 @@ async def test_a_hook_ends_with_all_that_it_began_and_floods_nobody(tmp_path):
     environ = environment({"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "KEY": "x"}, "/w")
     assert "KEY" not in environ and environ["OPENHANDS_PROJECT_DIR"] == "/w"
     began = time.monotonic()
-    ran = await run("sleep 321.5 & echo $!; pwd; sleep 321.5", b"", 0.5, environ)
-    assert ran.code is None and time.monotonic() - began < 30
-    child, where = ran.out.split()
-    assert where == str(tmp_path)
-    await wait_until(lambda: not psutil.pid_exists(int(child)) or zombie(int(child)))
+    assert (await run("sleep 321.5", b"", 0.5, environ)).code is None
+    assert time.monotonic() - began < 30
+    # Also what has left its group, and its parent.
+    leave = "(setsid sh -c 'echo $$; exec sleep 321.5' &)"
+    begun = f"pwd; {leave} > pid; until [ -s pid ]; do sleep 0.1; done; cat pid; kill -TERM $$"
+    ran = await run(begun, b"", 60, environ)
+    where, child = ran.out.split()
+    assert (ran.code, where) == (-15, str(tmp_path)) and gone(int(child))
+    pids = tmp_path / "pids"
+    command = f"{leave} >> {pids}; sleep 321.5 & echo $! >> {pids}; sleep 321.5"
+    cancelled = asyncio.create_task(run(command, b"", 60, environ))
+    await wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+    cancelled.cancel()
+    await asyncio.wait([cancelled])
+    assert all(gone(int(pid)) for pid in pids.read_text().split())
     # One that ends at once and leaves a child with its outputs does not hold anybody up.
     ran = await run("sleep 321.5 & exit 3", b"", 60, environ)
     assert ran.code == 3 and time.monotonic() - began < 30
@@ -159,7 +170,7 @@ async def test_a_hook_ends_with_all_that_it_began_and_floods_nobody(tmp_path):
     assert (ran.code, len(ran.out), ran.err) == (0, 65536, "err\n")
 
 
-def zombie(pid: int) -> bool:
+def gone(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
