@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from typing import Any
 
@@ -15,6 +17,16 @@ DEPTH = 30
 
 
 _FORBIDDEN = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+TOO_DEEP = "The JSON of your call is nested too deeply."
+
+Found = tuple[int, list[tuple[str, str]]] | None
+"""Where calls begin in a text, with the name and the arguments (JSON text) of each."""
+
+
+class Unreadable(Exception):
+    """A call that cannot be read; the text says why."""
 
 
 def plain_name(name: str) -> str:
@@ -46,3 +58,27 @@ def _deeper(value: Any, levels: int) -> bool:
         return False
     inner = value.values() if isinstance(value, dict) else value
     return levels == 0 or any(_deeper(one, levels - 1) for one in inner)
+
+
+def careless_json(text: str) -> Any:
+    """JSON, or what a careless hand makes of it: line ends within strings, Python's own quotes."""
+    text = text.strip()
+    try:
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]
+    except ValueError as error:
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            raise Unreadable(f"The JSON of your call cannot be read: {error}.") from error
+    except RecursionError as error:
+        raise Unreadable(TOO_DEEP) from error
+
+
+def encoded(arguments: dict[str, Any]) -> str:
+    """Arguments as JSON text."""
+    try:
+        return json.dumps(arguments)
+    except RecursionError as error:
+        raise Unreadable(TOO_DEEP) from error
+    except (TypeError, ValueError) as error:
+        raise Unreadable(f"The arguments of your call are no JSON: {error}.") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Collection, Sequence
@@ -10,7 +9,9 @@ from typing import Any
 
 import msgspec
 
+from .arguments import TOO_DEEP, Found, Unreadable, careless_json, encoded
 from .base import Tool
+from .native_forms import STEP, TOKENS_BEGIN, as_python, as_react, as_tokens
 
 MOST_CALLS = 20
 """Calls of one reply that are read."""
@@ -22,6 +23,12 @@ _ARGUMENT = re.compile(
     r"(.*?)(?:</\1>\s*(?=<\1\b|</|\Z)|(?=</(?:tool_call|function_call|function|invoke|tool_use)>)|\Z)",
     re.DOTALL,
 )
+_BY_KEYS = re.compile(r"\s*([\w.-]+)\s*((?:<arg_key>.*)?)\s*\Z", re.DOTALL)
+_PAIR = re.compile(
+    r"<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)", re.DOTALL
+)
+"""As GLM writes calls."""
+
 _FENCE = re.compile(r"^```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LOOKS_LIKE_CALL = re.compile(
     r"\A\s*\[?\s*\{\s*[\"'](?:name|tool|tool_name|function|tool_calls|action)[\"']\s*:"
@@ -33,9 +40,6 @@ _CODE = {
     **dict.fromkeys(("bash", "sh", "shell", "console"), ("execute_bash", "command")),
 }
 """What a block of code at the end of a reply is for: a tool, and its argument."""
-
-
-_TOO_DEEP = "The JSON of your call is nested too deeply."
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,10 +66,6 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     rest: str = ""
 
 
-class _Unreadable(Exception):
-    """A call that cannot be read; the text says why."""
-
-
 def read(reply: str, tools: Sequence[Tool]) -> Reading:
     """Read a reply: our own form, those that models were trained on, JSON, and blocks of code.
 
@@ -82,10 +82,10 @@ def read(reply: str, tools: Sequence[Tool]) -> Reading:
     if not tools:
         return Reading(text=reply.strip(), thoughts=thoughts)
     known = {tool.name: tool for tool in tools}
-    for form in (_tagged, _as_json, _as_code):
+    for form in (_tagged, as_tokens, _as_json, as_react, as_python, _as_code):
         try:
             found = form(reply, known)
-        except _Unreadable as error:
+        except Unreadable as error:
             start = _start(reply, known)
             return Reading(
                 text=reply[:start].strip(),
@@ -99,9 +99,6 @@ def read(reply: str, tools: Sequence[Tool]) -> Reading:
     return Reading(text=reply.strip(), thoughts=thoughts)
 
 
-Found = tuple[int, list[tuple[str, str]]] | None
-
-
 def opening(names: Sequence[str]) -> re.Pattern[str]:
     """The tags that a call can begin with; some models make the tool's name a tag."""
     tags = "|".join(map(re.escape, names))
@@ -113,7 +110,8 @@ def opening(names: Sequence[str]) -> re.Pattern[str]:
 
 def _start(reply: str, known: dict[str, Tool]) -> int:
     """Where the first thing that seems to be a call begins."""
-    starts = [m.start() for m in (opening([*known]).search(reply), _FENCE.search(reply)) if m]
+    patterns = (opening([*known]), _FENCE, TOKENS_BEGIN, STEP)
+    starts = [match.start() for pattern in patterns if (match := pattern.search(reply))]
     return min(starts, default=max(0, reply.find("{")))
 
 
@@ -146,18 +144,33 @@ def _call_in(
         inner = pattern.search(body)
         if inner and inner["name"]:
             return _call_in(inner, body[inner.end() :], known, pattern)
+        keys = _BY_KEYS.match(body)
+        if keys and (keys[2] or keys[1] in known):
+            pairs = _PAIR.findall(keys[2])
+            tool = known.get(keys[1])
+            return keys[1], encoded({key: _value(value, tool, key) for key, value in pairs})
         return _named_in_json(body, known)
     tool = known.get(name)
     arguments = {part[2]: _value(part[3], tool, part[2]) for part in _ARGUMENT.finditer(body)}
+    arguments = arguments or _by_own_names(body, tool)
     if not arguments and body.strip():
         return name, _bare(name, body, tool)
-    return name, _encoded(arguments)
+    return name, encoded(arguments)
+
+
+def _by_own_names(body: str, tool: Tool | None) -> dict[str, Any]:
+    """Arguments in tags of their own names."""
+    names = "|".join(map(re.escape, tool.parameters.get("properties", {}))) if tool else ""
+    if not names or not re.match(rf"\s*<({names})>", body):
+        return {}
+    parts = re.findall(rf"<({names})>(.*?)</\1>", body, re.DOTALL)
+    return {name: _value(value, tool, name) for name, value in parts}
 
 
 def _named_in_json(body: str, known: Collection[str]) -> tuple[str, str]:
-    value = _json(body)
+    value = careless_json(body)
     if (call := _call_of(value, known)) is None:
-        raise _Unreadable(
+        raise Unreadable(
             'The call does not name its tool. Write <tool_call name="NAME_OF_THE_TOOL"> and each '
             'argument in <argument name="NAME">…</argument>.'
         )
@@ -167,13 +180,13 @@ def _named_in_json(body: str, known: Collection[str]) -> tuple[str, str]:
 def _bare(name: str, body: str, tool: Tool | None) -> str:
     """Arguments that are not in tags of their own."""
     if body.lstrip().startswith("{"):
-        value = _json(body)
+        value = careless_json(body)
         if isinstance(value, dict):
-            return _encoded(value)
+            return encoded(value)
     required = tool.parameters.get("required", []) if tool else []
     if tool and len(required) == 1 and _type_of(tool, required[0]) == "string":
-        return _encoded({required[0]: _trimmed(body)})
-    raise _Unreadable(
+        return encoded({required[0]: _trimmed(body)})
+    raise Unreadable(
         f"The arguments of {name} cannot be read. Write each of them in "
         f'<argument name="NAME">…</argument>.'
     )
@@ -186,7 +199,7 @@ def _value(text: str, tool: Tool | None, name: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise _Unreadable(_TOO_DEEP) from error
+        raise Unreadable(TOO_DEEP) from error
     except ValueError:
         # A number or a switch in words of its own; what it has to be is told by who takes it.
         return text.strip()
@@ -208,8 +221,8 @@ def _trimmed(text: str) -> str:
 def _as_json(reply: str, known: dict[str, Tool]) -> Found:
     for start, text in _json_in(reply):
         try:
-            value = _json(text)
-        except _Unreadable:
+            value = careless_json(text)
+        except Unreadable:
             if _LOOKS_LIKE_CALL.match(text):
                 raise
             continue
@@ -235,20 +248,6 @@ def _json_in(reply: str) -> list[tuple[int, str]]:
     return places
 
 
-def _json(text: str) -> Any:
-    """JSON, or what a careless hand makes of it: line ends within strings, Python's own quotes."""
-    text = text.strip()
-    try:
-        return json.JSONDecoder(strict=False).raw_decode(text)[0]
-    except ValueError as error:
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            raise _Unreadable(f"The JSON of your call cannot be read: {error}.") from error
-    except RecursionError as error:
-        raise _Unreadable(_TOO_DEEP) from error
-
-
 def _call_of(value: Any, known: Collection[str]) -> tuple[str, str] | None:
     """Name and arguments of a call in one of the usual forms; None if it is none."""
     if not isinstance(value, dict):
@@ -262,21 +261,12 @@ def _call_of(value: Any, known: Collection[str]) -> tuple[str, str] | None:
         return None
     arguments = value[key]
     if isinstance(arguments, str) and name in known:
-        arguments = _json(arguments)
+        arguments = careless_json(arguments)
     if isinstance(arguments, dict):
-        return name, _encoded(arguments)
+        return name, encoded(arguments)
     if name in known:
-        raise _Unreadable(f"The arguments of {name} are no JSON object.")
+        raise Unreadable(f"The arguments of {name} are no JSON object.")
     return None
-
-
-def _encoded(arguments: dict[str, Any]) -> str:
-    try:
-        return json.dumps(arguments)
-    except RecursionError as error:
-        raise _Unreadable(_TOO_DEEP) from error
-    except (TypeError, ValueError) as error:
-        raise _Unreadable(f"The arguments of your call are no JSON: {error}.") from error
 
 
 # Blocks of code
@@ -290,4 +280,4 @@ def _as_code(reply: str, known: dict[str, Tool]) -> Found:
     tool, argument = _CODE[blocks[0][1].lower()]
     if tool not in known:
         return None
-    return blocks[0].start(), [(tool, _encoded({argument: blocks[0][2].removesuffix("\n")}))]
+    return blocks[0].start(), [(tool, encoded({argument: blocks[0][2].removesuffix("\n")}))]

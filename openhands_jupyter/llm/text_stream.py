@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 
 from .base import Delta
 from .calls_in_text import opening
+from .native_forms import TOKENS_BEGIN
 
 _HELD = 80
 """Characters at most that are held back, because a call may begin with them."""
 
 _BLOCK = re.compile(
-    r"^```(?:python3?|py|ipython|bash|sh|shell|console|json|tool_call)\b", re.MULTILINE
+    r"^```(?:python3?|py|ipython|bash|sh|shell|console|json|tool_call|tool_code)\b", re.MULTILINE
 )
-_OPEN_END = re.compile(r"(?:<[^<>\n]*|`{1,3}\w*|\s+)\Z")
+_OPEN_END = re.compile(r"(?:<[^<>\n]*|\[[A-Z_]*|`{1,3}\w*|\s+)\Z")
 _CLOSED = re.compile(r"\n```[ \t]*\n\s*\S")
 
 
@@ -80,7 +81,8 @@ class TextStream:
                 self._state, self._begun = "call", True
                 return True
         tag, block = self._opening.search(self._held), _BLOCK.search(self._held)
-        starts = [match.start() for match in (tag, block) if match]
+        tokens = TOKENS_BEGIN.search(self._held)
+        starts = [match.start() for match in (tag, block, tokens) if match]
         if starts:
             first = min(starts)
             self._say("text", self._held[:first])

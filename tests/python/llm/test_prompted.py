@@ -61,6 +61,22 @@ FORMS = {
     "JSON in a block": f"```json\n{JSON}\n```",
     "JSON in a block without its end": f"```json\n{JSON}",
     "JSON in Python's quotes": JSON.replace('"', "'"),
+    "arguments in tags of their own": "<execute_bash><command>ls -l</command></execute_bash>",
+    "tokens of Llama": f"<|python_tag|>{JSON}<|eom_id|>",
+    "tokens of Mistral": f"[TOOL_CALLS] [{JSON}]",
+    "newer tokens of Mistral": f"[TOOL_CALLS]execute_bash[ARGS]{ARGUMENTS}",
+    "tokens of DeepSeek": f"<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>execute_bash"
+    f"\n```json\n{ARGUMENTS}\n```<|tool_call_end|><|tool_calls_end|>".replace("|", "\uff5c"),
+    "tokens of Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.execute_bash:0"
+    f"<|tool_call_argument_begin|>{ARGUMENTS}<|tool_call_end|><|tool_calls_section_end|>",
+    "tokens of gpt-oss": "<|channel|>commentary to=functions.execute_bash <|constrain|>json"
+    f"<|message|>{ARGUMENTS}<|call|>",
+    "tags of GLM": "<tool_call>execute_bash\n<arg_key>command</arg_key>\n"
+    "<arg_value>ls -l</arg_value>\n</tool_call>",
+    "an action and its input": f"Action: execute_bash\nAction Input: {ARGUMENTS}\nObservation: a",
+    "an action and its input in words": "Action: `execute_bash`\nAction Input: ls -l",
+    "Python": "```tool_code\nexecute_bash(command='ls -l')\n```",
+    "Python in a list": '[execute_bash(command="ls -l")]',
     "a block of code": "```bash\nls -l\n```",
     "a block without its end": "```sh\nls -l\n",
 }
@@ -80,6 +96,7 @@ def test_code_is_taken_as_it_stands() -> None:
         f'<tool_call name="run_code">\n<argument name="code">\n{code}\n</argument>\n</tool_call>'
     )
     assert calls(reply) == [("run_code", {"code": code})]
+    assert calls("```python\nrun_code(code=x)\n```") == [("run_code", {"code": "run_code(code=x)"})]
     assert calls("Now:\n```python\nx = 1\nprint(x)\n```\n") == [
         ("run_code", {"code": "x = 1\nprint(x)"})
     ]
@@ -100,6 +117,9 @@ def test_values_are_of_the_kind_that_the_tool_takes() -> None:
 def test_calls_that_follow_each_other_are_all_read_and_no_later_ones() -> None:
     one = FORMS["ours"]
     assert len(calls(f"{one}\n{one}\n{one}")) == 3
+    assert len(calls(f"[TOOL_CALLS] [{JSON}, {JSON}]")) == 2
+    assert len(calls(FORMS["newer tokens of Mistral"] * 2)) == 2
+    assert len(calls("```tool_code\nexecute_bash(command='a')\nrun_code(code='b')\n```")) == 2
     assert len(calls(f"{one}\n<tool_result>a.txt</tool_result>\n{one}")) == 1
 
 
@@ -107,6 +127,9 @@ def test_calls_that_follow_each_other_are_all_read_and_no_later_ones() -> None:
     "words",
     [
         "It is 42.",
+        "Tokens such as <|im_end|> end a message; execute_bash runs a command.",
+        "Action: think about it.\nThen go on.",
+        "[1, 2] and print(x)",
         "Compare a < b and `<div>`; see {curly} and [1].",
         "First:\n```python\nx = 1\n```\nand then:\n```bash\nls\n```\nThat is all.",
         "You could write\n```python\nx = 1\n```\nwhich sets x.",
@@ -126,7 +149,9 @@ def test_words_are_no_calls(words: str) -> None:
             '{"name": "execute_bash", "arguments": {"command": "ls}',
             "JSON of your call cannot be read",
         ),
-        ("<tool_call>\nls\n</tool_call>", "JSON of your call cannot be read"),
+        ("<tool_call>\nls it\n</tool_call>", "JSON of your call cannot be read"),
+        ("Action: write_file\nAction Input: a.txt", "arguments of write_file are no JSON object"),
+        ('[TOOL_CALLS]execute_bash[ARGS]{"command": "ls', "JSON of your call cannot be read"),
         ('<tool_call>{"command": "ls"}</tool_call>', "does not name its tool"),
         ('<tool_call name="write_file">a.txt: hello</tool_call>', "arguments of write_file cannot"),
         ('```json\n{"tool": "execute_bash", "args": {"command" "ls"}}\n```', "no JSON object"),
@@ -237,7 +262,8 @@ def shown(deltas: list[Delta], kind: str = "text") -> str:
 @pytest.mark.parametrize("form", FORMS)
 async def test_the_words_are_streamed_and_the_call_is_not(form: str, size: int) -> None:
     response, deltas = await streamed("I look at it, <b>now</b>.\n\n" + FORMS[form], size)
-    if "JSON" not in form or "block" in form or "tag" in form:
+    seen_late = ("JSON", "action", "list")
+    if not any(word in form for word in seen_late) or "block" in form or "tag" in form:
         assert shown(deltas).strip() == "I look at it, <b>now</b>."
     assert response.prompted
     assert response.text == "I look at it, <b>now</b>."
