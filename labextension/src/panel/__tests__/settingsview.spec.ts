@@ -8,15 +8,29 @@ import type { IServices } from '../services';
 import { ServicesContext } from '../services';
 import { SettingsView } from '../settingsview';
 
+const FILE = '/home/ada/.openhands/config.toml';
+const PANEL = { origin: 'panel', where: 'settings.json', line: null };
+const DEFAULT = { origin: 'default', where: '', line: null };
+
 const SETTINGS: ISettings = {
   settings: {
-    model: { value: 'ollama_chat/small', origin: 'panel', locked: false },
-    agent: { value: 'my.module:Mine', origin: 'config.toml', locked: false },
-    fallback_models: { value: ['a', 'b'], origin: 'panel', locked: false },
-    tool_calls: { value: 'auto', origin: 'default', locked: false },
-    model_timeout: { value: 120, origin: 'environment', locked: true }
+    model: { value: 'ollama_chat/small', ...PANEL, locked: false },
+    agent: {
+      value: 'my.module:Mine',
+      origin: 'config.toml',
+      where: FILE,
+      line: 3,
+      locked: false
+    },
+    fallback_models: { value: ['a', 'b'], ...PANEL, locked: false },
+    tool_calls: { value: 'auto', ...DEFAULT, locked: false },
+    model_timeout: { value: 120, ...DEFAULT, locked: true }
   },
-  secrets: []
+  secrets: [],
+  problems: [
+    { severity: 'error', where: FILE, line: 7, message: 'It is \u202ewrong.' },
+    { severity: 'warning', where: 'environment', line: null, message: 'Odd.' }
+  ]
 };
 
 const SERVER: IMcpServer = {
@@ -211,6 +225,23 @@ describe('SettingsView', () => {
         tool_calls: 'off',
         agent: 'codeact'
       }
+    ]);
+  });
+
+  it('tells where each value is written, and what is not in force', () => {
+    const told = (label: string): HTMLElement =>
+      labelled(label).closest('.jp-OpenHands-field')!.querySelector('span')!;
+    const agent = told('Agent of new sessions');
+    expect(agent.textContent).toBe('From your config.toml, line 3');
+    expect(agent.title).toBe(FILE);
+    expect(
+      told('Seconds of silence until a call is given up').textContent
+    ).toBe('Locked by the administrator');
+    expect(host.textContent).toContain('What is locked has the value');
+    const problems = host.querySelectorAll('.jp-OpenHands-problems > li');
+    expect([...problems].map(({ textContent }) => textContent)).toEqual([
+      `Error. ${FILE}, line 7: It is ⟨U+202E⟩wrong.`,
+      'environment: Odd.'
     ]);
   });
 
