@@ -21,12 +21,14 @@ from .gateway_protocol import (
     Cancel,
     Complete,
     Done,
+    Drop,
     Failed,
     Piece,
     Ready,
     Request,
     read_answer,
 )
+from .kept_prompts import SentPrompts
 
 _MODULE = "openhands_jupyter.llm.gateway_process"
 SETTINGS = {
@@ -60,6 +62,7 @@ class GatewayChild:
     def __init__(self) -> None:
         self.ready = asyncio.Event()
         self._numbers = count()
+        self._prompts = SentPrompts()
         self._calls: dict[int, tuple[asyncio.Future[Any], Callable[[Delta], None]]] = {}
 
     @classmethod
@@ -99,28 +102,30 @@ class GatewayChild:
         on_delta: Callable[[Delta], None],
     ) -> Iterator[asyncio.Future[Response]]:
         """Hand over a call; leaving the context before its end cancels it."""
-        number = next(self._numbers)
-        with self._handed_over(
-            Complete(call=number, config=config, messages=list(messages), tools=list(tools)),
-            on_delta,
-        ) as answer:
+        prompt = self._prompts.next(messages, tools)
+        request = Complete(call=next(self._numbers), config=config, prompt=prompt)
+        data = line(request)
+        dropped = self._prompts.note(prompt, messages, tools, len(data))
+        with self._handed_over(request.call, data, on_delta) as answer:
+            if dropped:
+                self._send(Drop(prompts=dropped))
             yield answer
 
     @contextmanager
     def ask(self, config: ModelConfig) -> Iterator[asyncio.Future[Capabilities]]:
         """Ask what a model is able to do."""
         config = msgspec.structs.replace(config, api_key=None)
-        with self._handed_over(Ask(call=next(self._numbers), config=config)) as answer:
+        request = Ask(call=next(self._numbers), config=config)
+        with self._handed_over(request.call, line(request)) as answer:
             yield answer
 
     @contextmanager
     def _handed_over(
-        self, request: Complete | Ask, on_delta: Callable[[Delta], None] = lambda delta: None
+        self, number: int, data: bytes, on_delta: Callable[[Delta], None] = lambda delta: None
     ) -> Iterator[asyncio.Future[Any]]:
-        number = request.call
         answer = asyncio.get_running_loop().create_future()
         self._calls[number] = (answer, on_delta)
-        self._send(request)
+        self._process.send(data)
         try:
             yield answer
         finally:

@@ -10,6 +10,7 @@ import asyncio
 import gc
 import importlib
 import socket
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,13 @@ from .gateway_protocol import (
     Cancel,
     Complete,
     Done,
+    Drop,
     Failed,
     Piece,
     Ready,
     read_request,
 )
+from .kept_prompts import KeptPrompts, WholePrompt
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -53,6 +56,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self._calls: dict[int, asyncio.Task[None]] = {}
+        self._prompts = KeptPrompts()
         self._writer: asyncio.StreamWriter
         self._provider: asyncio.Task[ModuleType]
 
@@ -61,10 +65,13 @@ class _Worker:
         self._provider = asyncio.create_task(self._load())
         while data := await reader.readline():
             match read_request(data):
-                case Complete() | Ask() as request:
-                    task = asyncio.create_task(self._answer(request))
-                    self._calls[request.call] = task
-                    task.add_done_callback(partial(self._forget, request.call))
+                case Complete() as request:
+                    prompt = self._prompts.whole(request.prompt)
+                    self._begin(request.call, partial(self._complete, request, prompt))
+                case Ask() as request:
+                    self._begin(request.call, partial(self._ask, request))
+                case Drop(prompts=numbers):
+                    self._prompts.drop(numbers)
                 case Cancel(call=call) if call in self._calls:
                     self._calls[call].cancel()
 
@@ -80,15 +87,13 @@ class _Worker:
         finally:
             self._send(Ready())
 
-    async def _answer(self, request: Complete | Ask) -> None:
-        call = request.call
+    def _begin(self, call: int, work: Callable[[ModuleType], Awaitable[Answer]]) -> None:
+        task = self._calls[call] = asyncio.create_task(self._answer(call, work))
+        task.add_done_callback(partial(self._forget, call))
+
+    async def _answer(self, call: int, work: Callable[[ModuleType], Awaitable[Answer]]) -> None:
         try:
-            provider = await asyncio.shield(self._provider)
-            if isinstance(request, Ask):
-                able = await provider.capabilities(request.config)
-                self._send(Able(call=call, capabilities=able))
-            else:
-                self._send(await self._complete(provider, request))
+            self._send(await work(await asyncio.shield(self._provider)))
         except ModelError as error:
             self._send(
                 Failed(
@@ -106,14 +111,19 @@ class _Worker:
             self._send(Failed(call=call, code="model_gateway", message=message, hint=hint))
         await self._writer.drain()
 
-    async def _complete(self, provider: ModuleType, request: Complete) -> Done:
+    async def _complete(
+        self, request: Complete, prompt: WholePrompt, provider: ModuleType
+    ) -> Answer:
         response = await provider.complete(
             request.config,
-            request.messages,
-            request.tools,
+            prompt,
             lambda delta: self._send(Piece(call=request.call, delta=delta)),
         )
         return Done(call=request.call, response=response)
+
+    async def _ask(self, request: Ask, provider: ModuleType) -> Answer:
+        able = await provider.capabilities(request.config)
+        return Able(call=request.call, capabilities=able)
 
     def _forget(self, call: int, _: asyncio.Task[None]) -> None:
         del self._calls[call]

@@ -10,13 +10,39 @@ LINE_LIMIT = 256 * 2**20
 """Longest line that either side takes; a prompt may hold many images."""
 
 
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt, or what is new of one that goes on from one that was sent before.
+
+    Attributes
+    ----------
+    number
+        What it is kept under; it takes the place of the one before.
+    kept
+        How many messages of that stay, from the first one on.
+    messages
+        Those that follow.
+    tools
+        None for the same as before.
+    """
+
+    number: int
+    kept: int
+    messages: list[Message]
+    tools: list[Tool] | None
+
+
 class Complete(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """To the gateway: continue a conversation. The only line that carries a key."""
 
     call: int
     config: ModelConfig
-    messages: list[Message]
-    tools: list[Tool]
+    prompt: Prompt
+
+
+class Drop(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To the gateway: these prompts need be kept no more."""
+
+    prompts: list[int]
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -67,7 +93,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     retry_after: float | None = None
 
 
-Request = Complete | Ask | Cancel
+Request = Complete | Drop | Ask | Cancel
 Answer = Ready | Piece | Done | Able | Failed
 
 _requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import aclosing
+from functools import cache
 from typing import Any
 
 import httpx
@@ -15,8 +16,9 @@ import msgspec
 from ..errors import ModelError
 from ..events import ThinkingBlock
 from .answer import AnswerBuilder
-from .base import Capabilities, Delta, Message, ModelConfig, Response, Tool, ToolCall
+from .base import Capabilities, Delta, Message, ModelConfig, Response, ToolCall
 from .caching import mark
+from .kept_prompts import WholePrompt
 from .local_servers import is_loopback, window_of
 from .plain_stream import chunks
 from .provider_errors import check_address, explain, place
@@ -40,10 +42,7 @@ that of gpt-oss on its chat format.
 
 
 async def complete(
-    config: ModelConfig,
-    messages: Sequence[Message],
-    tools: Sequence[Tool],
-    on_delta: Callable[[Delta], None],
+    config: ModelConfig, prompt: WholePrompt, on_delta: Callable[[Delta], None]
 ) -> Response:
     """Make one call; see `LanguageModel.complete`.
 
@@ -55,9 +54,9 @@ async def complete(
     check_address(config)
     answer = AnswerBuilder(config.model, on_delta)
     try:
-        await _receive(answer, config, messages, tools)
+        await _receive(answer, config, prompt)
     except Exception as error:
-        images = any(message.has_images for message in messages)
+        images = any(message.has_images for message in prompt.messages)
         raise explain(error, config, begun=answer.begun, images=images) from error
     return answer.response()
 
@@ -95,14 +94,9 @@ def _listed(config: ModelConfig) -> Capabilities:
     )
 
 
-async def _receive(
-    answer: AnswerBuilder,
-    config: ModelConfig,
-    messages: Sequence[Message],
-    tools: Sequence[Tool],
-) -> None:
+async def _receive(answer: AnswerBuilder, config: ModelConfig, prompt: WholePrompt) -> None:
     loop = asyncio.get_running_loop()
-    parameters = _parameters(config, messages, tools)
+    parameters = _parameters(config, prompt)
     async with asyncio.timeout(config.timeout) as silence:
         stream = await litellm.acompletion(**parameters)
         async with aclosing(stream):
@@ -114,8 +108,8 @@ async def _receive(
                 if answer.add(chunk):
                     silence.reschedule(loop.time() + config.timeout)
     if not answer.is_counted:
-        asked = (parameters["messages"], parameters.get("tools"))
-        await asyncio.to_thread(answer.estimate, *asked)
+        messages = [_message(message, config.model) for message in prompt.messages]
+        await asyncio.to_thread(answer.estimate, messages, _tools(prompt).get("tools"))
 
 
 async def _whole(stream: Any, config: ModelConfig) -> litellm.ModelResponse | None:
@@ -142,12 +136,9 @@ async def _whole(stream: Any, config: ModelConfig) -> litellm.ModelResponse | No
     return whole
 
 
-def _parameters(
-    config: ModelConfig, messages: Sequence[Message], tools: Sequence[Tool]
-) -> dict[str, Any]:
+def _parameters(config: ModelConfig, prompt: WholePrompt) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "model": config.model,
-        "messages": [_message(message, config.model) for message in messages],
         "api_key": config.api_key or (_NO_KEY if config.base_url else None),
         "base_url": config.base_url,
         "timeout": config.timeout,
@@ -157,13 +148,44 @@ def _parameters(
         "num_retries": 0,
         "max_retries": 0,
     }
-    if tools:
-        parameters["tools"] = [
-            {"type": "function", "function": msgspec.to_builtins(tool)} for tool in tools
-        ]
-    if _is_marked(config):
-        mark(parameters["messages"], parameters.get("tools", []))
+    if _takes_it_as_it_is(config):
+        # What stands here goes into the request unread, whatever its length.
+        kept = {"messages": prompt.told(config.model, _message)}
+        parameters |= {"messages": [{"role": "user", "content": "-"}]}
+        parameters |= {"extra_body": kept | _tools(prompt)}
+    else:
+        # Made anew each time: LiteLLM works on what it is given.
+        parameters["messages"] = [_message(message, config.model) for message in prompt.messages]
+        parameters |= _tools(prompt)
+        if _is_marked(config):
+            mark(parameters["messages"], parameters.get("tools", []))
     return parameters | _limits(config)
+
+
+def _tools(prompt: WholePrompt) -> dict[str, Any]:
+    """The tools of a prompt as a parameter; none where there are none."""
+    tools = [{"type": "function", "function": msgspec.to_builtins(tool)} for tool in prompt.tools]
+    return {"tools": tools} if tools else {}
+
+
+def _takes_it_as_it_is(config: ModelConfig) -> bool:
+    """Whether LiteLLM would send messages and tools on as they are: a server of a person's own.
+
+    It speaks OpenAI's protocol, and its model is none that LiteLLM knows, and speaks to otherwise.
+    """
+    provider, _, name = config.model.partition("/")
+    if provider != "openai" or config.base_url is None or _is_marked(config):
+        return False
+    return not name.startswith("responses/") and not _is_known(config.model)
+
+
+@cache
+def _is_known(model: str) -> bool:
+    try:
+        litellm.get_model_info(model)
+    except Exception:
+        return False
+    return True
 
 
 def _limits(config: ModelConfig) -> dict[str, Any]:

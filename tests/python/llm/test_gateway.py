@@ -15,7 +15,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import psutil
 import pytest
 from jupyter_core.utils import ensure_event_loop
@@ -23,8 +25,10 @@ from model_server import ModelServer, hang, status, text
 from waiting import PATIENCE, unhurried, wait_until
 
 from openhands_jupyter.errors import ModelError
+from openhands_jupyter.helper_process import HelperProcess
 from openhands_jupyter.llm import gateway as gateway_module
-from openhands_jupyter.llm.base import Delta, Message, ModelConfig, Response
+from openhands_jupyter.llm import kept_prompts
+from openhands_jupyter.llm.base import Delta, Message, ModelConfig, Response, Tool, ToolCall
 from openhands_jupyter.llm.gateway import GatewayModel, ModelGateway
 from openhands_jupyter.llm.gateway_child import environment
 
@@ -236,6 +240,95 @@ async def test_closing_ends_the_process_and_fails_its_calls(
         await call
     assert pid is not None and not lives(pid)
     await gateway.close()
+
+
+# Prompts
+
+
+def prompt_of(steps: int, said: str = "hello") -> list[Message]:
+    """A prompt as it is after some steps."""
+    messages = [Message(role="system", content="Be careful."), Message(role="user", content=said)]
+    for step in range(steps):
+        run = ToolCall(id=f"call_{step}", name="execute_bash", arguments='{"command": "ls"}')
+        messages.append(Message(role="assistant", tool_calls=[run]))
+        messages.append(Message(role="tool", tool_call_id=run.id, content=f"{said} {step}"))
+    return messages
+
+
+def contents(body: dict[str, Any]) -> list[str]:
+    """What the messages say that arrived at the provider."""
+    return [message["content"] for message in body["messages"]]
+
+
+async def arrives(
+    gateway: ModelGateway, server: ModelServer, messages: list[Message], model: str = "scripted"
+) -> None:
+    """Ask with a prompt and see that all of it comes to the provider, and nothing else."""
+    config = ModelConfig(model=f"openai/{model}", base_url=server.url)
+    tools = [Tool(name="execute_bash", description="Run", parameters={"type": "object"})]
+    await gateway.complete(config, messages, tools, lambda delta: None)
+    body = next(
+        request.body
+        for request in reversed(server.requests)
+        if request.body["messages"][1]["content"] == messages[1].content
+    )
+    assert body["model"] == model
+    assert contents(body) == [message.content for message in messages]
+    assert [len(m.get("tool_calls", [])) for m in body["messages"]] == [
+        len(m.tool_calls) for m in messages
+    ]
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["execute_bash"]
+
+
+async def test_what_crosses_with_a_step_is_what_is_new_in_it(
+    gateway: ModelGateway, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_server.play(final=text("Yes."))
+    sent: list[int] = []
+    send = HelperProcess.send
+
+    def counting(self: HelperProcess, line: bytes) -> None:
+        sent.append(len(line))
+        send(self, line)
+
+    monkeypatch.setattr(HelperProcess, "send", counting)
+    messages = prompt_of(60)
+    for step in range(60):
+        await arrives(gateway, model_server, messages[: 2 + 2 * step])
+    assert max(sent[-10:]) < 1.1 * min(sent[5:15])
+
+
+async def test_a_prompt_arrives_whole_whatever_became_of_the_one_before(
+    gateway: ModelGateway, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_server.play(final=text("Yes."))
+    whole = prompt_of(12)
+    await arrives(gateway, model_server, whole[:20])
+    # Other models: one that LiteLLM is let look at the prompt for, and back.
+    await arrives(gateway, model_server, whole[:22], model="gpt-4o")
+    await arrives(gateway, model_server, whole)
+    # A result left out in the middle; the beginning left out; the end taken back.
+    masked = [*whole[:9], msgspec.structs.replace(whole[9], content="[Left out.]"), *whole[10:]]
+    await arrives(gateway, model_server, masked)
+    condensed = [*whole[:2], Message(role="user", content="Much was done."), *whole[-4:]]
+    for prompt in (condensed, whole, whole[:6], whole, condensed, masked):
+        await arrives(gateway, model_server, prompt)
+    # Others at the same time, with the same beginning.
+    others = [prompt_of(6, said=f"task {number}") for number in range(4)]
+    for length in range(2, 15, 4):
+        await asyncio.gather(
+            *(arrives(gateway, model_server, other[:length]) for other in (*others, whole))
+        )
+    # A process that has nothing.
+    assert gateway.pid is not None
+    os.kill(gateway.pid, signal.SIGKILL)
+    await wait_until(lambda: gateway.pid is None)
+    await arrives(gateway, model_server, whole)
+    # No room to keep them all, or any.
+    for room in ("MOST", "LARGEST"):
+        monkeypatch.setattr(kept_prompts, room, 1)
+        for prompt in (whole, others[0], whole, others[0][:8]):
+            await arrives(gateway, model_server, prompt)
 
 
 SERVER = """
