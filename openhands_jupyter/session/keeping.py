@@ -25,6 +25,11 @@ class Keeping:
         Gives what it is now.
     settled
         Waits until the log is safe on the disk.
+
+    Attributes
+    ----------
+    changes
+        How many times it changed so far.
     """
 
     def __init__(
@@ -36,6 +41,7 @@ class Keeping:
         self._folder = folder
         self._info = info
         self._settled = settled
+        self.changes = 0
         self._changed = asyncio.Event()
         self._closed = False
         self._saved: SessionInfo | None = None
@@ -47,6 +53,7 @@ class Keeping:
 
     def announce(self) -> None:
         """Say that it is another one now."""
+        self.changes += 1
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 

@@ -182,6 +182,26 @@ async def test_the_last_of_many_quick_changes_is_told(connect: Any, session: Ses
     )
 
 
+async def test_that_an_agent_works_is_no_change_again_and_again(
+    connect: Any, session: Session
+) -> None:
+    # From here on its time of work is another one whenever somebody looks.
+    session.controller._log.set_state("running")
+    client = await connect(session.id)
+    hello = await client.frame()
+    last = session.stream.last_id
+    for _ in range(20):
+        await asyncio.sleep(0.005)
+        last = session.stream.append(note("at work"))
+    told = []
+    async for frame in client.frames():
+        told.append(frame["type"])
+        if frame["type"] == "events" and frame["events"][-1]["id"] == last:
+            break
+    assert hello["type"] == "hello"
+    assert told.count("session") <= 2
+
+
 async def test_heartbeats(connect: Any, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_module, "HEARTBEAT", 0.05)
     client = await connect(session.id)
