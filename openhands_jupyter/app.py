@@ -9,11 +9,12 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.gateway.gateway_client import GatewayClient
-from traitlets import Dict, List, Unicode
+from traitlets import Unicode
 
 from .config import Config
 from .config.settings import NAMES
-from .config.traits import traits
+from .config.traits import DICT, LIST, traits
+from .errors import OpenHandsError
 from .events import Event
 from .notebooks.delivery.notebooks import Notebooks
 from .notebooks.running.driving import Runs
@@ -35,7 +36,7 @@ class OpenHandsExtension(ExtensionApp):
 
     # Traits have to be there when their class is made.
     vars().update(traits())
-    locked = List(
+    locked = LIST(
         Unicode(),
         help="""Names of settings that nobody may change in this server, be it in the panel, in a
         file or in the environment, such as ``["isolation", "model"]``: their value is the one set
@@ -43,7 +44,7 @@ class OpenHandsExtension(ExtensionApp):
         no server configuration.""",
     ).tag(config=True)
 
-    mcp_servers = Dict(
+    mcp_servers = DICT(
         help="""MCP servers that everybody here has, by name, such as ``{"docs": {"url":
         "https://docs.example.org/mcp"}}``; as in ``[mcp.servers]`` of ``config.toml``. People have
         their own besides, unless ``mcp_servers`` is named in ``locked``.""",
@@ -56,6 +57,11 @@ class OpenHandsExtension(ExtensionApp):
         names = (*NAMES, "locked", "mcp_servers")
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         assert self.serverapp is not None
+        if not self.serverapp.extension_manager.linked_extensions.get(self.name):
+            # Jupyter goes on without what the configuration says, and so without its locks.
+            raise OpenHandsError(
+                "not_configured", "The configuration of OpenHands could not be read; see above."
+            )
         config = Config(Path(self.serverapp.root_dir), given)
         if GatewayClient.initialized():
             gateway = GatewayClient.instance()

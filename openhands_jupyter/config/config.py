@@ -17,6 +17,7 @@ from . import hooks, mcp
 from .files import read_user_file, read_workspace_file
 from .home import Home
 from .layers import Entry, Layer, Origin, from_environment, from_mapping
+from .locks import read_locks, read_servers_of_administrator
 from .mcp_consents import Consents
 from .problems import Problem
 from .reach import Reach
@@ -65,8 +66,9 @@ class Config:
         self.root = root.resolve()
         self._home = Home(environ)
         given = dict(traits or {})
-        self.locked = frozenset(given.pop("locked", ()))
-        self._mcp = given.pop(mcp.SETTING, None)
+        self.locked, of_locks = read_locks(given.pop("locked", ()))
+        self._mcp, of_servers = read_servers_of_administrator(given.pop(mcp.SETTING, None))
+        self._of_administrator = of_locks + of_servers
         user_file = read_user_file(self._home.path / TOML_FILE)
         project = self.root / ".openhands" / TOML_FILE
         self._panel = self._read_panel()
@@ -102,18 +104,9 @@ class Config:
     @property
     def problems(self) -> list[Problem]:
         """What is not in force as it was written, and why."""
-        unknown = sorted(self.locked - {*NAMES, mcp.SETTING})
-        locks = [
-            Problem(
-                severity="error",
-                where="traitlets",
-                message=f"{name} cannot be locked: there is no such setting.",
-            )
-            for name in unknown
-        ]
         layers = [problem for layer in self._layers for problem in layer.problems]
         of_models = self._reach.problems(self._settings, self._origins)
-        return layers + locks + self.secrets.problems + of_models
+        return layers + self._of_administrator + self.secrets.problems + of_models
 
     @property
     def model_groups(self) -> dict[str, str]:

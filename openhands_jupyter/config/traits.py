@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from traitlets import Bool, Enum, Float, Integer, List, TraitType, Unicode
+from traitlets import Bool, Dict, Enum, Float, Integer, List, TraitError, TraitType, Unicode
 
 from .settings import NAMES, Settings
 
@@ -175,12 +175,28 @@ DESCRIPTIONS = {
     "condenser_max_event_length": "Characters of one result that a summary is made from.",
 }
 
-_KINDS: dict[type, type[TraitType[Any, Any]]] = {
-    bool: Bool,
-    float: Float,
-    int: Integer,
-    str: Unicode,
-}
+
+class _Kept(TraitType[Any, Any]):
+    """Keeps a value that does not fit, so that `Config` tells of it with all other problems.
+
+    Jupyter takes nothing more of an extension's configuration after the first such value, and goes
+    on: what the administrator has locked would not be.
+    """
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        try:
+            return super().validate(obj, value)  # type: ignore[misc]
+        except TraitError:
+            return value
+
+
+def kept(kind: type[TraitType[Any, Any]]) -> type[TraitType[Any, Any]]:
+    """The kind of trait, with any value."""
+    return type(kind.__name__, (_Kept, kind), {})
+
+
+_KINDS = {bool: kept(Bool), float: kept(Float), int: kept(Integer), str: kept(Unicode)}
+LIST, DICT, _ENUM = kept(List), kept(Dict), kept(Enum)
 
 
 def traits() -> dict[str, TraitType[Any, Any]]:
@@ -194,7 +210,7 @@ def _trait(kind: Any, description: str) -> TraitType[Any, Any]:
     if NoneType in get_args(kind):
         kind = get_args(kind)[0]
     if get_origin(kind) is list:
-        return List(Unicode(), **options)
+        return LIST(Unicode(), **options)
     if get_origin(kind) is Literal:
-        return Enum(get_args(kind), **options)
+        return _ENUM(get_args(kind), **options)
     return _KINDS[kind](**options)

@@ -11,7 +11,7 @@ import pytest
 from configuring import Make, write
 from read_only import read_only
 
-from openhands_jupyter.config import HomeNotWritable
+from openhands_jupyter.config import HomeNotWritable, Settings
 from openhands_jupyter.errors import Conflict, Invalid, NotFound
 
 CANARY = "sk-canary-0123456789"
@@ -148,6 +148,22 @@ def test_locked_settings_are_the_administrators(make: Make, home: Path) -> None:
     with pytest.raises(Conflict, match="step_limit"):
         config.update_panel({"model": "openai/x", "step_limit": None})
     assert config.settings.model == "tour"
+
+
+def test_a_locked_model_is_the_only_one_that_is_asked(make: Make) -> None:
+    traits = {"locked": ["model"], "model": "openai/ours"}
+    environ = {"LLM_FALLBACK_MODELS": "openai/mine"}
+    assert make(environ, traits=traits).settings.fallback_models == []
+    allowed = make(environ, traits=traits | {"fallback_models": ["openai/other"]})
+    assert allowed.settings.fallback_models == ["openai/other"]
+
+
+@pytest.mark.parametrize("locked", ["isolation", 3, [1]])
+def test_locks_that_are_not_understood_lock_everything(make: Make, locked: Any) -> None:
+    config = make({"SANDBOX_ISOLATION": "none"}, traits={"locked": locked, "mcp_servers": "x"})
+    assert config.locked >= set(Settings.__struct_fields__)
+    assert config.settings == Settings()
+    assert ["all are locked" in str(problem) for problem in config.problems] == [True, False]
 
 
 def test_a_lock_that_locks_nothing_is_said(make: Make) -> None:

@@ -319,13 +319,16 @@ async def test_health_without_isolation_says_so(api: Any) -> None:
 
 
 class TestConfigured:
-    """A server that an administrator configured, with mistakes in the person's own file."""
+    """A server that an administrator configured, with mistakes there and in the person's file."""
 
     @pytest.fixture
     def jp_server_config(self, jp_server_config: dict[str, Any], home: Path) -> dict[str, Any]:
         home.mkdir()
         (home / "config.toml").write_text('[llm]\nmodel = "openai/mine"\n[core]\nmax_iteration = 3')
-        jp_server_config["OpenHandsExtension"] = {"locked": ["isolation"], "timeout": 30.0}
+        # Jupyter takes nothing after a value that a trait does not accept.
+        wrong = {"network": "on", "step_limit": "many", "network_rules": 3}
+        right = {"locked": ["isolation"], "timeout": 30.0}
+        jp_server_config["OpenHandsExtension"] = wrong | right
         return jp_server_config
 
     async def test_locks_and_warnings_are_shown(self, api: Any, home: Path) -> None:
@@ -352,7 +355,7 @@ class TestConfigured:
             "line": 2,
             "locked": False,
         }
-        [problem] = body["problems"]
+        problem, *of_traits = body["problems"]
         assert problem == {
             "severity": "error",
             "where": str(home / "config.toml"),
@@ -360,6 +363,10 @@ class TestConfigured:
             "message": "core.max_iteration is left out: there is no such setting here; "
             "did you mean max_iterations?",
         }
+        assert [(one["severity"], one["where"]) for one in of_traits] == [
+            ("error", "traitlets")
+        ] * 3
+        assert "c.OpenHandsExtension.step_limit is left out" in of_traits[0]["message"]
 
     async def test_a_locked_setting_stays(self, api: Any) -> None:
         answer = await api("PUT", "settings", {"isolation": "none", "timeout": 5})
