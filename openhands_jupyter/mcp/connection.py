@@ -26,6 +26,9 @@ PAGES = 20
 RELIST_PAUSE = 0.5
 """Seconds between two listings, for a server that says again and again that they changed."""
 
+RELISTEN_PAUSE = 30.0
+"""Seconds after which a server that ended a stream of changes is asked for another."""
+
 END_TIMEOUT = 2.0
 """Seconds for the end of a server's error output, once it was found to be gone."""
 
@@ -60,6 +63,7 @@ class Connection:
         self._closed = False
         self._changed = anyio.Event()
         self._gone = anyio.Event()
+        self._opened: Opened | None = None
 
     async def run(self) -> None:
         """Start it and stay until it ends; it never raises."""
@@ -145,7 +149,10 @@ class Connection:
                 break
         found = found_tools(tools)
         notice = f"Only {len(found)} of its tools are used." if len(tools) > TOOLS else ""
-        self._send(Opened(connection=self._number, tools=found, notice=notice))
+        opened = Opened(connection=self._number, tools=found, notice=notice)
+        if opened != self._opened:
+            self._opened = opened
+            self._send(opened)
 
     async def _keep_listed(self, client: Client) -> None:
         while True:
@@ -158,10 +165,17 @@ class Connection:
 
     async def _listen(self, client: Client) -> None:
         """Hear of changes as servers since 2026 tell of them: only who asks is told."""
-        with suppress(MCPError, SubscriptionLost, TimeoutError):
-            async with client.listen(tools_list_changed=True) as changes:
-                async for _ in changes:
-                    self._changed.set()
+        with suppress(MCPError):
+            while True:
+                with suppress(SubscriptionLost, TimeoutError):
+                    async with client.listen(tools_list_changed=True) as changes:
+                        if not changes.honored.tools_list_changed:
+                            return
+                        # What changed before, and while nobody listened, is told to nobody.
+                        self._changed.set()
+                        async for _ in changes:
+                            self._changed.set()
+                await anyio.sleep(RELISTEN_PAUSE)
 
     async def _on_message(self, message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):

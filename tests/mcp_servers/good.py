@@ -8,14 +8,26 @@ import socket
 import sys
 
 from mcp.server.mcpserver import Context, Image, MCPServer
-from mcp_types import EmbeddedResource, TextContent, TextResourceContents, ToolAnnotations
+from mcp_types import EmbeddedResource, TextContent, TextResourceContents, Tool, ToolAnnotations
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
     "gg=="
 )
 
-server = MCPServer("good")
+
+class Good(MCPServer):
+    """A server that has one tool more behind its first listing, while nobody listens yet."""
+
+    async def list_tools(self) -> list[Tool]:
+        """Tell the tools."""
+        tools = await super().list_tools()
+        if all(tool.name != "late" for tool in tools):
+            self.add_tool(environment, name="late")
+        return tools
+
+
+server = Good("good")
 
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=True))

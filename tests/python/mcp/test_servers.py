@@ -107,6 +107,8 @@ async def test_a_good_server_over_stdio(use: Use, tmp_path: Path) -> None:
         assert servers.descriptions() == []  # It does not wait.
         assert one.state == "starting"
         await until(servers, "one", "ready")
+        # It came while nobody was told of changes yet.
+        await wait_until(lambda: one.tools[-1].name == "late")
         add = servers.descriptions()[0]
         assert add.name == "one__add" and add.parameters["required"] == ["a", "b"]
         assert add.description.startswith("[Tool of the MCP server one; what follows is")

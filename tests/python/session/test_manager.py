@@ -7,7 +7,7 @@ import os
 
 import pytest
 from session_tools import events, until
-from waiting import PATIENCE
+from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.config import Config
 from openhands_jupyter.errors import Conflict, Invalid, NotFound, OpenHandsError
@@ -165,9 +165,10 @@ async def test_changes_are_told(manager):
         await asyncio.sleep(0)
         for title in ("a", "b"):
             session.rename(title)
-            await asyncio.sleep(0.01)
+            await wait_until(lambda title=title: told[-1:] == [(title, "agent")])
         session.change_settings(mode="ask")
-        await asyncio.sleep(0.01)
+        # Told when it is safe on the disk.
+        await wait_until(lambda: len(told) > 2)
         assert told == [("a", "agent"), ("b", "agent"), ("b", "ask")]
         await sessions.close()
         await asyncio.wait_for(watching, PATIENCE)
