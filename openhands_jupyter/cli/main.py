@@ -23,6 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     terminal = Terminal(sys.stdin, sys.stdout)
     try:
         sys.exit(asyncio.run(_run(options, terminal)))
+    except KeyboardInterrupt:
+        # One that does not wait for the end of what the first one has stopped.
+        sys.exit(run.EXIT_INTERRUPTED)
     except OpenHandsError as error:
         print(f"jupyter openhands: {error.message} {error.hint}".rstrip(), file=sys.stderr)
         sys.exit(run.EXIT_ERROR)

@@ -50,6 +50,12 @@ def environment() -> str:
     return "\n".join(f"{name}={value}" for name, value in sorted(os.environ.items()))
 
 
+@server.tool()
+def headers(context: Context) -> str:
+    """Tell who asks, over HTTP."""
+    return str(context.request_context.request.headers.get("authorization"))
+
+
 @server.tool(structured_output=False)
 def picture() -> list[object]:
     """Draw a picture."""

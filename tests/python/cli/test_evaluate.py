@@ -178,6 +178,12 @@ def test_the_task_of_the_docs(
     )
     assert "number.txt holds 24, not 42" in evaluate("--tasks", str(tmp_path)).printed
     assert "1 of 1" in evaluate("--tasks", str(tmp_path)).printed
+    # The guided tour is no AI, but goes all the way.
+    toured = evaluate("--tasks", str(tmp_path), "--model", "tour", "--json")
+    assert (toured.code, json.loads(toured.printed)["reason"]) == (
+        1,
+        "number.txt holds 21, not 42",
+    ), toured.errors
 
 
 def test_a_suite_that_is_not_as_it_has_to_be(suite: Path, tmp_path: Path) -> None:

@@ -161,7 +161,9 @@ async def test_a_good_server_over_http(use: Use, how: str) -> None:
         assert process.stdout
         port = int(await process.stdout.readline())
         path = "/sse" if how == "sse" else "/mcp"
-        async with use(one={"url": f"http://127.0.0.1:{port}{path}"}) as servers:
+        one = {"url": f"http://127.0.0.1:{port}{path}", "api_key": "${KEY}"}
+        async with use({"KEY": "k-123"}, one=one) as servers:
+            assert text(await servers.call("one", "headers", {})) == "Bearer k-123"
             assert text(await servers.call("one", "add", {"a": 1, "b": 2})) == "3"
             assert len((await servers.call("one", "picture", {})).parts) == 2
             if how == "http":
