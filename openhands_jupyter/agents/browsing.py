@@ -7,7 +7,7 @@ from .readonly import READING, ReadOnlyAgent
 
 
 class BrowsingAgent(ReadOnlyAgent):
-    """Reads pages of the web beside what the read-only agent reads, and answers."""
+    """Reads and uses pages of the web, beside what the read-only agent reads, and answers."""
 
     name = "browsing"
     title = "Browsing"

@@ -32,10 +32,10 @@ from .skills.telling import beginning
 from .tool_arguments import ToolArguments
 from .toolbox import Toolbox
 from .tools import TOOLS, EditFile, WriteFile
-from .web_tools import Fetch
+from .web_tools import Browse, Fetch, browser_lacks
 
 REFUSED_IN_ASK = frozenset(
-    tool.name for tool in (RunCode, CopyIn, WriteFile, EditFile, RunCells, Fetch)
+    tool.name for tool in (RunCode, CopyIn, WriteFile, EditFile, RunCells, Fetch, Browse)
 )
 """What the gate refuses in Ask mode whatever the arguments are, so that no model tries it."""
 
@@ -82,7 +82,7 @@ class CodeActAgent(Agent):
         return text + beginning(state.skills), self.toolbox.names()
 
     async def step(self, state: State) -> Action:
-        self.toolbox.hidden = REFUSED_IN_ASK if state.mode == "ask" else frozenset()
+        self.toolbox.hidden = _hidden(state)
         if self._overtaken(state):
             self._planned.clear()
         if not self._planned:
@@ -97,6 +97,11 @@ class CodeActAgent(Agent):
             case StuckObservation():
                 return True
         return bool(state.queued)
+
+
+def _hidden(state: State) -> frozenset[str]:
+    refused = REFUSED_IN_ASK if state.mode == "ask" else frozenset()
+    return refused | {Browse.name} if browser_lacks(state) else refused
 
 
 def _is_of_agent(event: Event) -> bool:

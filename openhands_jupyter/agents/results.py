@@ -128,10 +128,19 @@ def _(event: BrowserOutputObservation) -> str:
     shown = f"characters {event.start:,} to {end:,} of {event.total:,}" if text else "nothing"
     more = f"; go on with start={end}" if end < event.total else ""
     cut_off = "; the page is longer than what is read of one" if event.cut else ""
-    # Whoever made the page chose its address and its title too.
+    status = "" if event.status is None else f"status {event.status}, "
+    # Whoever made the page chose its address and its title too, and what its dialogs say.
     head = f"{event.title}\n{event.url}\n\n".lstrip("\n")
-    body = _data(f"{head}{text}\n{_outputs(event.outputs, count(1))}")
-    return f"{body}[status {event.status}, {shown}{more}{cut_off}]"
+    tail = "".join(f"\n({note})" for note in event.notes) + _tabs(event)
+    body = _data(f"{head}{text}\n{_outputs(event.outputs, count(1))}{tail}")
+    return f"{body}[{status}{shown}{more}{cut_off}]"
+
+
+def _tabs(event: BrowserOutputObservation) -> str:
+    if len(event.tabs) < 2:
+        return ""
+    tabs = [f"{t.tab}{'*' if t.current else ''} {t.title} {t.url[:200]}" for t in event.tabs]
+    return "\nTabs:\n" + "\n".join(tabs)
 
 
 @result.register

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import AsyncIterator
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from ..config import Config
@@ -80,6 +81,7 @@ async def _findings(config: Config) -> AsyncIterator[Finding]:
     sandbox = await (try_gateway(config) if elsewhere else try_sandbox(config))
     told = f"{sandbox.backend} works. {sandbox.notice}" if sandbox.available else sandbox.notice
     yield Finding("sandbox", sandbox.available, told.strip())
+    yield _of_browser()
     yield await _of_model_gateway()
     yield await asyncio.to_thread(_of_server, config)
 
@@ -91,6 +93,19 @@ def _of_configuration(config: Config) -> list[Finding]:
         for problem in config.problems
     ]
     return found or [Finding("configuration", True, "All that is written down is in force.")]
+
+
+def _of_browser() -> Finding:
+    from ..runtime.browser import find_chromium
+
+    if find_spec("playwright") is None:
+        told = "None is needed. For the agent to use one: pip install 'openhands-jupyter[browser]'."
+        return Finding("browser", True, told)
+    chromium = find_chromium()
+    if chromium is None:
+        told = "No Chromium is installed. Install it, with 'apt install chromium' on Debian."
+        return Finding("browser", False, told)
+    return Finding("browser", True, f"{chromium} is driven by Playwright, in the sandbox.")
 
 
 async def _of_model_gateway() -> Finding:

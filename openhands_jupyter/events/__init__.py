@@ -28,7 +28,13 @@ from .agents import (
     PlanHandOverAction,
     PlanHandOverObservation,
 )
-from .browsing import BrowserOutputObservation, BrowseURLAction
+from .browsing import (
+    BrowseInteractiveAction,
+    BrowserOutputObservation,
+    BrowserTab,
+    BrowseURLAction,
+    Browsing,
+)
 from .checkpoints import (
     CheckpointObservation,
     FilesRestoredObservation,
@@ -167,8 +173,11 @@ __all__ = [
     "AwaitRunAction",
     "BackgroundJob",
     "Blob",
+    "BrowseInteractiveAction",
     "BrowseURLAction",
     "BrowserOutputObservation",
+    "BrowserTab",
+    "Browsing",
     "CellContext",
     "CellDecision",
     "CellEdit",

@@ -13,6 +13,7 @@ import msgspec
 from ..errors import OpenHandsError, SandboxUnavailable
 from ..events import (
     Action,
+    BrowseInteractiveAction,
     BrowseURLAction,
     CmdOutputObservation,
     CmdRunAction,
@@ -25,6 +26,7 @@ from ..events import (
 from .backends import Isolation
 from .base import OutputCallback, Runtime
 from .bringing import bring
+from .browser import Driving
 from .channel import SandboxDied
 from .commands import Commands
 from .docker.settings import DockerSettings
@@ -130,6 +132,7 @@ class SandboxRuntime(Runtime):
         self._running = _Running()
         self._running.ended.set()
         self._commands = Commands(timeout)
+        self._driving = Driving()
         self._news_of_end = ""
         self._workspace_is: tuple[int, int] | None = None
         self._used = False
@@ -181,6 +184,14 @@ class SandboxRuntime(Runtime):
         await self._kernel.start(self._sandbox)
         if self._rest is not None:
             self._rest.begin()
+
+    async def prepare(self, action: Action) -> Action | Observation:
+        """Say where something is to be done in the browser; see `Runtime.prepare`."""
+        if isinstance(action, BrowseInteractiveAction):
+            if self._sandbox is None or not self._sandbox.alive:
+                self._driving.forget()
+            return self._driving.prepare(action)
+        return action
 
     async def run_action(self, action: Action, on_output: OutputCallback) -> Observation:
         """Execute one action; see `Runtime.run_action`."""
@@ -298,7 +309,7 @@ class SandboxRuntime(Runtime):
                     # At once, because elsewhere an answer takes its time.
                     stops = [
                         self._sandbox.request(f"{what}.stop", {})
-                        for what in ("shell", "search", "web")
+                        for what in ("shell", "search", "web", "helper")
                     ]
                     await asyncio.gather(*stops)
             if running.ended.is_set():
@@ -396,6 +407,7 @@ class SandboxRuntime(Runtime):
             await self._watch.close()
             self._watch = None
         await self._kernel.discard()
+        self._driving.forget()
         if self._sandbox is not None:
             await self._sandbox.close()
             self._sandbox = None
@@ -419,6 +431,8 @@ class SandboxRuntime(Runtime):
                 return await self._kernel.run(sandbox, action.code, seconds, on_output, stopping)
             case BrowseURLAction():
                 return await browse(sandbox, action, stopping)
+            case BrowseInteractiveAction():
+                return await self._driving.act(sandbox, action, stopping)
             case _ if isinstance(action, FileAction):
                 return await run_file_action(sandbox, action, self._timeout, stopping)
             case _:

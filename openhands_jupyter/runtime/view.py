@@ -14,6 +14,7 @@ from .launch import AGENTD
 ETC = (
     "R",
     "alternatives",
+    "chromium.d",
     "debian_version",
     "fonts",
     "ld.so.cache",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..events import (
     Action,
+    BrowseInteractiveAction,
     BrowseURLAction,
     CmdRunAction,
     FileEditAction,
@@ -98,6 +99,9 @@ def assess(
             pass
         case BrowseURLAction(url=url):
             check_fetch(scene, url)
+        case BrowseInteractiveAction():
+            # What is done on a page is told to who made it, as a command's request is.
+            check_fetch(scene, action.url if action.opens else action.page)
         case MCPAction():
             check_call(scene, action)
         case KernelControlAction():

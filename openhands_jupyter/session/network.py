@@ -13,6 +13,7 @@ from ..config import Settings
 from ..errors import Conflict, Invalid, OpenHandsError
 from ..events import (
     Action,
+    BrowseInteractiveAction,
     BrowseURLAction,
     CmdOutputObservation,
     CmdRunAction,
@@ -33,6 +34,9 @@ from .way_out import listed_by, network_for, programs_of, refusal_of
 
 REFUSALS_TOLD = 20
 """For one action; its programs may try as often as they like."""
+
+_USES_NETWORK = CmdRunAction | IPythonRunCellAction | BrowseURLAction | BrowseInteractiveAction
+"""What ends what was allowed for once."""
 
 _log = logging.getLogger(__name__)
 
@@ -194,7 +198,7 @@ class SessionNetwork:
         self._on_change()
 
     def _on_action(self, action: Action) -> None:
-        if isinstance(action, CmdRunAction | IPythonRunCellAction | BrowseURLAction):
+        if isinstance(action, _USES_NETWORK):
             self._cause = action.id
             self._told.clear()
             self._once = dict.fromkeys(self._once, True)

@@ -6,6 +6,7 @@ export type Action =
   | AgentMessageAction
   | AgentThinkAction
   | AwaitRunAction
+  | BrowseInteractiveAction
   | BrowseURLAction
   | ChangeAgentStateAction
   | ChangeSettingsAction
@@ -244,6 +245,76 @@ export interface AwaitRunAction {
   risk?: Risk | null;
   run: string;
   wait_s?: number;
+}
+/**
+ * Do one thing in the browser of the sandbox, which is started for the first page.
+ *
+ * Attributes
+ * ----------
+ * do
+ *     What.
+ * url
+ *     To ``open``, or to open beside the page that is shown (``open_tab``).
+ * ref
+ *     The element, such as ``e12``: of the page as it was told last.
+ * text
+ *     To ``type`` in place of what is there; the key to ``press``, such as ``Control+a``; what
+ *     the option to ``select`` is called; what to ``wait`` for; what to ``look`` for, so that
+ *     only lines with it are told, and what they are within.
+ * enter
+ *     Whether Enter is pressed after typing.
+ * screens
+ *     How far to ``scroll`` down, in heights of the window; less than 0 is up.
+ * seconds
+ *     To ``wait`` at most.
+ * tab
+ *     Number of the tab to switch to or to close; 0 for the one that is shown.
+ * start
+ *     The first character that is told of what the page shows, counted from 0.
+ * accept
+ *     Whether dialogs that a page shows meanwhile are answered with OK, not with Cancel.
+ * page
+ *     Address of the page that is shown; found out before the action is judged. Untrusted.
+ * element
+ *     What the page says that the element is; found out likewise. Untrusted.
+ */
+export interface BrowseInteractiveAction {
+  type: 'BrowseInteractiveAction';
+  v?: number;
+  id?: number;
+  session?: string;
+  time?: string | null;
+  source?: ('agent' | 'environment' | 'user') | null;
+  cause?: number | null;
+  agent_path?: number[];
+  thought?: string;
+  llm?: ModelCall | null;
+  risk?: Risk | null;
+  do:
+    | 'back'
+    | 'click'
+    | 'close_tab'
+    | 'look'
+    | 'open'
+    | 'open_tab'
+    | 'press'
+    | 'screenshot'
+    | 'scroll'
+    | 'select'
+    | 'switch_tab'
+    | 'type'
+    | 'wait';
+  url?: string;
+  ref?: string;
+  text?: string;
+  enter?: boolean;
+  screens?: number;
+  seconds?: number;
+  tab?: number;
+  start?: number;
+  accept?: boolean;
+  page?: string;
+  element?: string;
 }
 /**
  * Fetch a page from inside the sandbox, and read it.
@@ -1783,7 +1854,8 @@ export interface AgentStateChangedObservation {
  * media_type
  *     What the answer said that it is, such as ``text/html``.
  * content
- *     The text, of an HTML page in Markdown: the part that was asked for.
+ *     The part that was asked for: of a page that was fetched the text, of HTML in Markdown; of
+ *     one in a browser its elements, as a screen reader finds them.
  * start
  *     The place of its first character in the whole text.
  * total
@@ -1792,6 +1864,10 @@ export interface AgentStateChangedObservation {
  *     Whether the page was longer than what is read of one.
  * outputs
  *     Its pictures, if any.
+ * tabs
+ *     What is open in the browser.
+ * notes
+ *     What happened in the browser beside that, such as dialogs and how they were answered.
  */
 export interface BrowserOutputObservation {
   type: 'BrowserOutputObservation';
@@ -1811,6 +1887,8 @@ export interface BrowserOutputObservation {
   total?: number;
   cut?: boolean;
   outputs?: Output[];
+  tabs?: BrowserTab[];
+  notes?: string[];
 }
 /**
  * One output of a cell, in nbformat's terms.
@@ -1839,6 +1917,22 @@ export interface Output {
   metadata?: {};
   ename?: string;
   evalue?: string;
+}
+/**
+ * A page that is open in the browser.
+ *
+ * Attributes
+ * ----------
+ * tab
+ *     Its number.
+ * current
+ *     Whether it is the one that is shown.
+ */
+export interface BrowserTab {
+  tab: number;
+  url: string;
+  title?: string;
+  current?: boolean;
 }
 /**
  * The files of the workspace were kept, before an action or at the end of a turn.

@@ -133,6 +133,7 @@ const KNOWN_TYPES: Record<Event['type'], true> = {
   AgentThinkAction: true,
   SystemMessageAction: true,
   IPythonRunCellAction: true,
+  BrowseInteractiveAction: true,
   BrowseURLAction: true,
   CmdRunAction: true,
   FileReadAction: true,

@@ -5,6 +5,7 @@ import type {
   AgentStateChangedObservation,
   AwaitRunAction,
   BrowserOutputObservation,
+  BrowseInteractiveAction,
   BrowseURLAction,
   CmdOutputObservation,
   CmdRunAction,
@@ -99,6 +100,7 @@ export type KernelAction =
  */
 export type RunnableAction = (
   | AwaitRunAction
+  | BrowseInteractiveAction
   | BrowseURLAction
   | CmdRunAction
   | FileEditAction

@@ -11,6 +11,7 @@ import type {
 import type { AgentState, Mode } from './frames';
 import { revealOnOneLine } from './inert';
 import type { IDelegateItem, Result, RunnableAction } from './items';
+import { describeBrowsing } from './browsertexts';
 import { describeKernelAction } from './kerneltexts';
 import { describeNotebookAction, editedText } from './notebooktexts';
 import { placeText } from './network';
@@ -81,6 +82,8 @@ export function describeAction(
     case 'KernelInspectAction':
     case 'KernelLookAction':
       return describeKernelAction(trans, action);
+    case 'BrowseInteractiveAction':
+      return describeBrowsing(trans, action);
     case 'BrowseURLAction':
       return {
         verb: trans.__('Fetch'),
@@ -344,9 +347,10 @@ export function outcomeText(trans: TranslationBundle, result: Result): string {
     case 'MCPObservation':
       return result.ok === false ? trans.__('Error') : trans.__('Done');
     case 'BrowserOutputObservation':
-      return fetched(result)
-        ? trans.__('Fetched')
-        : trans.__('Status %1', `${result.status}`);
+      if (!fetched(result)) {
+        return trans.__('Status %1', `${result.status}`);
+      }
+      return result.tabs?.length ? trans.__('Done') : trans.__('Fetched');
     case 'PlanHandOverObservation':
       return trans.__('%1 carries it out', agentText(trans, result.agent));
     case 'FileWriteObservation':

@@ -251,6 +251,7 @@ export class Timeline {
         );
         return { ...base, kind: 'message', action: event };
       case 'AwaitRunAction':
+      case 'BrowseInteractiveAction':
       case 'BrowseURLAction':
       case 'CmdRunAction':
       case 'FileEditAction':

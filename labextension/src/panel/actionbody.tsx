@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { textOf } from './outputs';
 import { revealOnOneLine } from '../model/inert';
 import type {
+  BrowseInteractiveAction,
   CellEdit,
   FileEditAction,
   FileGlobAction,
@@ -117,6 +118,8 @@ export function ActionBody(props: {
       return <Copied action={action} />;
     case 'KernelInspectAction':
       return <Looked action={action} />;
+    case 'BrowseInteractiveAction':
+      return <InBrowser action={action} />;
     case 'AwaitRunAction':
     case 'BrowseURLAction':
     case 'FileReadAction':
@@ -129,6 +132,26 @@ export function ActionBody(props: {
     case 'StopRunAction':
       return null;
   }
+}
+
+/**
+ * On which page something is done, and what is typed or chosen.
+ */
+function InBrowser(props: { action: BrowseInteractiveAction }): JSX.Element {
+  const { do: what, page, text } = props.action;
+  const { trans } = useServices();
+  const opens = what === 'open' || what === 'open_tab';
+  const says = what === 'type' || what === 'select';
+  return (
+    <>
+      {page && !opens && (
+        <p className="jp-OpenHands-quiet">
+          {trans.__('On %1', revealOnOneLine(page))}
+        </p>
+      )}
+      {says && text && <Code text={text} label={trans.__('What is entered')} />}
+    </>
+  );
 }
 
 /**

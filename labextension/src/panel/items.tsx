@@ -433,6 +433,7 @@ function iconOf(action: RunnableAction): LabIcon {
     case 'NotebookRunAction':
     case 'StopRunAction':
       return codeIcon;
+    case 'BrowseInteractiveAction':
     case 'BrowseURLAction':
     case 'FileReadAction':
       return fileIcon;

@@ -318,6 +318,12 @@ function Page(props: {
       {result.title && (
         <p className="jp-OpenHands-quiet">{revealOnOneLine(result.title)}</p>
       )}
+      {!!result.tabs?.length && (
+        <p className="jp-OpenHands-quiet">{revealOnOneLine(result.url)}</p>
+      )}
+      {result.notes?.map((note, index) => (
+        <p key={index}>{revealOnOneLine(note)}</p>
+      ))}
       {result.content && (
         <Fold summary={trans.__('Show what was read')}>
           <Code

@@ -7,6 +7,7 @@ import msgspec
 from ...agents.results import text_of
 from ...events import (
     Blob,
+    BrowseInteractiveAction,
     BrowserOutputObservation,
     BrowseURLAction,
     CmdOutputObservation,
@@ -48,6 +49,14 @@ def _(event: MCPAction, page: Page) -> None:
 def _(event: BrowseURLAction, page: Page) -> None:
     where = f" from character {event.start}" if event.start else ""
     page.head(event, f"Fetches {event.url}{where}")
+
+
+@show.register
+def _(event: BrowseInteractiveAction, page: Page) -> None:
+    what = f"{event.do.replace('_', ' ')} {event.subject}".rstrip()
+    page.head(event, f"In the browser: {what}")
+    if event.page and not event.opens:
+        page.block("", f"On {event.page}", "dim")
 
 
 @show.register
@@ -127,8 +136,11 @@ def _(event: MCPObservation, page: Page) -> None:
 @show.register
 def _(event: BrowserOutputObservation, page: Page) -> None:
     page.outputs(event.outputs)
-    told = f"Fetched {event.url}: {event.title}".rstrip(": ")
-    page.head(event, f"{told} ({event.total} characters, status {event.status})", "dim")
+    for note in event.notes:
+        page.block("", note, "yellow")
+    told = f"Read {event.url}: {event.title}".rstrip(": ")
+    status = "" if event.status is None else f", status {event.status}"
+    page.head(event, f"{told} ({event.total} characters{status})", "dim")
 
 
 @show.register

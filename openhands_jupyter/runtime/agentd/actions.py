@@ -93,6 +93,7 @@ class Actions:
         with self._loading:
             if self._tools is not None:
                 self._tools.shell.close()
+                self._tools.helper.close()
         self._kernels.close()
 
     def _loaded(self) -> Tools:
@@ -104,8 +105,9 @@ class Actions:
             return self._tools
 
     def _running(self) -> list[str]:
-        of_shell = self._tools.shell.pids() if self._tools is not None else []
-        known = {*of_shell, *self._kernels.pids(), *self._own_pids()}
+        tools = self._tools
+        waiting = [*tools.shell.pids(), *tools.helper.pids()] if tools is not None else []
+        known = {*waiting, *self._kernels.pids(), *self._own_pids()}
         return self._left_running() + running_besides(known)
 
     def _left_running(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tools of a sandbox: its shell, the file actions, the searches and the web."""
+"""The tools of a sandbox: its shell, the file actions, the searches, the web and a helper."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .copies import Copies
 from .files import Files
+from .helper import Helper
 from .search import Search
 from .shell import Shell
 from .web import Web
@@ -27,12 +28,15 @@ class Tools:
     ----------
     shell
         The shell.
+    helper
+        The program that stays.
     methods
         What can be asked of all of them, by name.
     """
 
     def __init__(self, workspace: str, environ: Mapping[str, str], scratch: str) -> None:
         shell = self.shell = Shell(workspace, environ, scratch)
+        helper = self.helper = Helper(scratch)
         files = Files(workspace)
         search = Search(workspace)
         copies = Copies(scratch)
@@ -49,4 +53,6 @@ class Tools:
             "search.stop": lambda p, on: search.stop(),
             "web.fetch": lambda p, on: web.fetch(**p),
             "web.stop": lambda p, on: web.stop(),
+            "helper.ask": lambda p, on: helper.ask(**p),
+            "helper.stop": lambda p, on: helper.stop(),
         }

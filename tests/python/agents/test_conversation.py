@@ -222,7 +222,7 @@ async def test_five_hundred_steps_fit_into_a_small_window(kind):
     loop = Loop(
         model,
         lambda action: CmdOutputObservation(content="line of output\n" * 60, exit_code=0),
-        CondenserSettings(type=kind, max_tokens=25_000),
+        CondenserSettings(type=kind, max_tokens=26_000),
     )
     loop.say("First of all: keep the word heliotrope in mind.")
     await loop.until_it_ends()

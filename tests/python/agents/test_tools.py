@@ -14,6 +14,7 @@ from openhands_jupyter.events import (
     AgentMessageAction,
     AgentThinkAction,
     AwaitRunAction,
+    BrowseInteractiveAction,
     BrowseURLAction,
     CmdRunAction,
     FileEditAction,
@@ -102,6 +103,17 @@ CALLS = [
         {"url": "https://a.test/", "start": 9},
         BrowseURLAction(url="https://a.test/", start=9),
     ),
+    (
+        "browser",
+        {"do": "open_tab", "url": "https://a.test/"},
+        BrowseInteractiveAction(do="open_tab", url="https://a.test/"),
+    ),
+    (
+        "browser",
+        {"do": "type", "ref": "e1", "text": "Ada", "enter": True},
+        BrowseInteractiveAction(do="type", ref="e1", text="Ada", enter=True),
+    ),
+    ("browser", {"do": "wait"}, BrowseInteractiveAction(do="wait")),
     ("find_files", {"pattern": "*.py"}, FileGlobAction(pattern="*.py")),
     ("search_files", {"pattern": "x+"}, FileGrepAction(pattern="x+")),
     (

@@ -12,6 +12,7 @@ from openhands_jupyter.cli import doctor
 from openhands_jupyter.cli.terminal import Terminal
 from openhands_jupyter.config import Config
 from openhands_jupyter.errors import NotFound
+from openhands_jupyter.runtime import browser
 from openhands_jupyter.session import SessionManager
 
 
@@ -33,8 +34,8 @@ async def test_what_is_there_and_how_a_session_is_without_a_server(tmp_path, mon
     code, text = await told(config, session.id[:8])
     assert code == doctor.EXIT_WELL
     lines = text.splitlines()
-    assert [line.split()[0] for line in lines[:5]] == ["ok"] * 5, text
-    assert "awaiting user input" in lines[6]
+    assert [line.split()[0] for line in lines[:6]] == ["ok"] * 6, text
+    assert "awaiting user input" in lines[7]
     with pytest.raises(NotFound):
         await told(config, "0" * 32)
 
@@ -56,3 +57,13 @@ async def test_a_home_that_cannot_be_written(tmp_path, monkeypatch):
     findings = [finding async for finding in doctor._findings(Config(Path(tmp_path / "work")))]
     assert findings[0].well is False
     assert str(tmp_path / "file") in findings[0].told
+
+
+def test_a_browser_that_nothing_drives_and_one_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(browser, "find_chromium", lambda: None)
+    found = doctor._of_browser()
+    assert not found.well and "apt install chromium" in found.told
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    # Not everybody needs one.
+    found = doctor._of_browser()
+    assert found.well and "openhands-jupyter[browser]" in found.told

@@ -13,6 +13,7 @@ from openhands_jupyter.events import (
     AgentDelegateObservation,
     AwaitRunAction,
     BackgroundJob,
+    BrowseInteractiveAction,
     BrowserOutputObservation,
     BrowseURLAction,
     CellEdit,
@@ -80,7 +81,17 @@ RAN = CellResult(
         (BrowseURLAction(url="http://a.test/\u202e"), ["-1  Fetches http://a.test/\\u{202e}"]),
         (
             BrowserOutputObservation(url="http://a.test/", title="Rivers", status=200, total=9),
-            ["-1  Fetched http://a.test/: Rivers (9 characters, status 200)"],
+            ["-1  Read http://a.test/: Rivers (9 characters, status 200)"],
+        ),
+        (
+            BrowseInteractiveAction(
+                do="type", ref="e1", element='textbox "\u202e"', text="Ada", page="http://a.test/"
+            ),
+            ['-1  In the browser: type textbox "\\u{202e}", Ada', "On http://a.test/"],
+        ),
+        (
+            BrowserOutputObservation(url="http://a.test/", total=9, notes=["It asked."]),
+            ["It asked.", "-1  Read http://a.test/ (9 characters)"],
         ),
         (FileGlobAction(pattern="*.py"), ["-1  Finds files: *.py in ."]),
         (

@@ -15,6 +15,7 @@ from openhands_jupyter.events import (
     AgentStateChangedObservation,
     AgentThinkAction,
     AwaitRunAction,
+    BrowseInteractiveAction,
     BrowseURLAction,
     ChangeAgentStateAction,
     ChangeSettingsAction,
@@ -70,6 +71,7 @@ from openhands_jupyter.events.codec import ACTIONS, TYPES
 RUNNABLE: list[Action] = [
     CmdRunAction(command="ls"),
     BrowseURLAction(url="http://a.test/"),
+    BrowseInteractiveAction(do="look"),
     IPythonRunCellAction(code="1"),
     FileReadAction(path="x"),
     FileWriteAction(path="x", content=""),

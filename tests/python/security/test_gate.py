@@ -7,6 +7,7 @@ import pytest
 from openhands_jupyter.events import (
     Action,
     AgentThinkAction,
+    BrowseInteractiveAction,
     BrowseURLAction,
     CmdRunAction,
     FileEditAction,
@@ -44,6 +45,7 @@ LIST_KEYS = CmdRunAction(command="ls ~/.ssh")
 BUILD = CmdRunAction(command="make test")
 FETCH = CmdRunAction(command="curl https://example.org")
 BROWSE = BrowseURLAction(url="https://example.org/a?b=c")
+CLICK = BrowseInteractiveAction(do="click", ref="e1", page="https://example.org/a")
 DELETE = CmdRunAction(command="rm a.tmp")
 COMPUTE = IPythonRunCellAction(code="1 + 1")
 INSTALL = IPythonRunCellAction(code="%pip install numpy")
@@ -76,6 +78,8 @@ THINK = AgentThinkAction(thought="hm")
         (FETCH, True, "refuse", "run", "run"),
         (BROWSE, True, "refuse", "run", "run"),
         (BROWSE, False, "refuse", "ask", "ask"),
+        (CLICK, True, "refuse", "run", "run"),
+        (CLICK, False, "refuse", "ask", "ask"),
         (DELETE, True, "refuse", "ask", "run"),
         (COMPUTE, True, "refuse", "run", "run"),
         (INSTALL, True, "refuse", "ask", "run"),
@@ -184,9 +188,10 @@ def test_the_network_is_there_or_not(gate: Gate, online: bool | None, said: str)
     verdict = gate.check(FETCH, mode="agent", isolated=True, online=online)
     assert (verdict.outcome, verdict.risk.level) == ("run", "medium")
     assert verdict.risk.reasons == [said]
-    fetched = gate.check(BROWSE, mode="agent", isolated=True, online=online)
-    assert fetched.risk.reasons == [said.replace("curl", "example.org")]
-    assert fetched.risk.level == "medium"
+    for action in (BROWSE, CLICK):
+        fetched = gate.check(action, mode="agent", isolated=True, online=online)
+        assert fetched.risk.reasons == [said.replace("curl", "example.org")]
+        assert fetched.risk.level == "medium"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from waiting import PATIENCE
 
 from openhands_jupyter.errors import Conflict, Invalid
 from openhands_jupyter.events import (
+    Blob,
+    BrowseInteractiveAction,
     BrowserOutputObservation,
     BrowseURLAction,
     CmdOutputObservation,
@@ -155,6 +157,22 @@ async def test_a_page_is_refused_then_fetched_by_an_agent_that_only_reads(online
         link = f"[tinywheel]({INDEX}/tinywheel/tinywheel-1.0-py3-none-any.whl#sha256="
         assert link in told[-2] and f"{HOST}:80 is not among the hosts" in told[-1]
         assert session.info().network.allowed == []
+
+        # With a browser it does the same, within the same limits.
+        session.network.change(HOST, 80, "session")
+        there = call("browser", do="open", url=f"{INDEX}/tinywheel/")
+        model_server.play(there, call("browser", do="screenshot"), DONE)
+        last = session.send_message("Show me")
+        await until(session, "finished", after=last)
+        opened, shown = events(session, BrowseInteractiveAction)
+        assert opened.risk.reasons == action.risk.reasons
+        assert (shown.page, shown.risk.level) == (f"{INDEX}/tinywheel/", "medium")
+        page, picture = events(session, BrowserOutputObservation)[-2:]
+        assert page.status == 200 and 'link "tinywheel" [ref=' in page.content
+        assert isinstance(picture.outputs[0].data["image/png"], Blob)
+        messages = model_server.requests[-1].body["messages"]
+        told = [m["content"] for m in messages if m["role"] == "tool"]
+        assert page.content.strip() in told[-2] and "image" in told[-1]
 
 
 async def test_once_given_while_a_command_runs_is_for_the_one_after_it(online, model_server, run):

@@ -1,4 +1,5 @@
 import { ApiError } from '../client';
+import type { BrowseInteractiveAction } from '../events';
 import {
   describeAction,
   outcomeText,
@@ -30,6 +31,36 @@ describe('describeAction', () => {
     expect(describeAction(trans, action)).toEqual({
       verb: 'Write',
       object: 'photo⟨U+202E⟩gnp.py⟨U+000A⟩'
+    });
+  });
+});
+
+describe('describeAction in the browser', () => {
+  it.each<[Partial<BrowseInteractiveAction>, string, string]>([
+    [
+      { do: 'open', url: 'http://a.test/\u202e' },
+      'Open in the browser',
+      'http://a.test/⟨U+202E⟩'
+    ],
+    [
+      { do: 'click', ref: 'e1', element: 'button "Buy"' },
+      'Click',
+      'button "Buy"'
+    ],
+    [{ do: 'click', ref: 'e1' }, 'Click', 'e1'],
+    [
+      { do: 'type', ref: 'e1', text: 'Ada', enter: true },
+      'Type into',
+      'e1, then Enter'
+    ],
+    [{ do: 'press', text: 'Tab' }, 'Press a key:', 'Tab'],
+    [{ do: 'close_tab', tab: 2 }, 'Close tab', '2'],
+    [{ do: 'screenshot' }, 'Take a picture of the page', '']
+  ])('of %j', (given, verb, object) => {
+    const action = { type: 'BrowseInteractiveAction', ...given };
+    expect(describeAction(trans, action as RunnableAction)).toEqual({
+      verb,
+      object
     });
   });
 });
@@ -117,6 +148,15 @@ describe('outcomeText and succeeded', () => {
     [
       { type: 'BrowserOutputObservation', url: 'http://a.test/', status: 200 },
       'Fetched',
+      true
+    ],
+    [
+      {
+        type: 'BrowserOutputObservation',
+        url: 'http://a.test/',
+        tabs: [{ tab: 1, url: 'http://a.test/' }]
+      },
+      'Done',
       true
     ],
     [
