@@ -26,8 +26,8 @@ from .problems import Severity
 from .settings import TOUR_MODEL
 from .toml_file import NotToml, TomlFile
 
-LONGEST_PROJECT_FILE = 1_000_000
-"""Bytes; what an agent wrote into its workspace may be anything."""
+LONGEST_PROJECT_FILE = 100_000
+"""Bytes; an agent may write anything into its workspace, and the server waits while it is read."""
 
 _SECTIONS = tuple(dict.fromkeys(key.section for key in FILE_KEYS))
 
@@ -171,6 +171,9 @@ class _Reading:
         return self._layer.person.groups if self._layer.person else self._layer.groups
 
     def _leave_out_unknown(self, key: FileKey, entry: Entry) -> None:
+        if self._layer.full:
+            # To look for what was meant takes its time.
+            return
         if elsewhere := instead_of(key):
             self._layer.leave_out(entry, elsewhere, "warning")
         elif meant := similar_key(key):
@@ -180,6 +183,8 @@ class _Reading:
             self._layer.leave_out(entry, "there is no such setting here.", "warning")
 
     def _leave_out_section(self, section: str, content: Any) -> None:
+        if self._layer.full:
+            return
         entry = self._entry(section)
         if section in SECTIONS:
             why = "OpenHands has this section, and it means nothing here."

@@ -110,6 +110,9 @@ OPTIONS = {
 }
 """Settings by name, and the options of the command line that set them."""
 
+LONGEST_WORD = 60
+"""Characters of a word that may be a misspelt one."""
+
 OF_A_MODEL = (
     "base_url",
     "vision",
@@ -161,6 +164,8 @@ def similar_key(key: FileKey) -> FileKey | None:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that is closest to one that is not; empty where none is close."""
+    if len(word) > LONGEST_WORD:
+        return ""
     # In a short word, one letter is much of it.
     cutoff = 0.75 if len(word) > 4 else 0.6
     return next(iter(get_close_matches(word, list(known), 1, cutoff)), "")

@@ -116,13 +116,18 @@ class Layer:
             self.leave_out(entry, "it must be true or false.")
             self._hold_back(entry)
 
+    @property
+    def full(self) -> bool:
+        """Whether no more problems are noted."""
+        return len(self.problems) >= MOST_PROBLEMS
+
     def leave_out(self, entry: Entry, why: str, severity: Severity = "error") -> None:
         """Note that an entry is not taken in, and why not."""
         self.note(entry, f"{entry.key} is left out: {why}", severity)
 
     def note(self, entry: Entry, message: str, severity: Severity = "error") -> None:
         """Note a problem."""
-        if len(self.problems) < MOST_PROBLEMS:
+        if not self.full:
             self.problems.append(
                 Problem(
                     severity=severity,

@@ -144,7 +144,7 @@ def test_a_mode_that_is_not_understood_is_ask(make: Make, home: Path, entry: str
 
 
 def test_what_is_said_can_do_nothing_to_a_terminal(make: Make, root: Path) -> None:
-    keys = "".join(f'"{i}\\u001b[2J\\n\\u202e{"x" * 600}" = 1\n' for i in range(500))
+    keys = "".join(f'"{i}\\u001b[2J\\n\\u202e{"x" * 600}" = 1\n' for i in range(100))
     write(root / ".openhands" / "config.toml", f"[core]\n{keys}")
     problems = make().problems
     assert len(problems) == 50

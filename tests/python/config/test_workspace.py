@@ -162,6 +162,12 @@ def test_what_a_workspace_cannot_do_in_other_ways(make: Make, root: Path, text: 
     assert len(config.problems) == 1
 
 
+def test_an_endless_file_is_not_read(make: Make, root: Path) -> None:
+    write(root / ".openhands" / "config.toml", "[core]\n" + "# endless\n" * 20_000)
+    [problem] = make().problems
+    assert "the whole file is left out: it cannot be read" in problem.message
+
+
 def test_servers_and_hooks_of_a_workspace_need_the_person(make: Make, root: Path) -> None:
     servers = '[mcp.servers.evil]\ncommand = "evil"\n'
     hooks = '[[hooks.PreToolUse]]\ncommand = "evil"\n'
