@@ -15,6 +15,7 @@ from openhands_jupyter.errors import Invalid
 from openhands_jupyter.events import (
     AgentDelegateAction,
     AgentDelegateObservation,
+    AgentMessageAction,
     ChangeSettingsAction,
     CmdRunAction,
     ErrorObservation,
@@ -166,6 +167,40 @@ async def test_delegates_work_one_after_the_other_and_only_their_results_come_ba
     results = [m["content"] for m in asked[5] if m["role"] == "tool"]
     assert ["seven" in results[0], "Five." in results[1]] == [True, True]
     assert len(asked[5]) == 5 and len(asked[5][2]["tool_calls"]) == 2
+
+
+async def test_a_delegates_delegate_asks_and_is_answered_after_a_restart(manager, model_server):
+    model_server.play(
+        call("delegate", agent="codeact", task="Paint it."),
+        call("delegate", agent="codeact", task="Choose a colour."),
+        call("delegate", agent="codeact", task="Guess."),
+        call("ask_user", question="Which?", options=["red", "blue"]),
+    )
+    async with manager() as sessions:
+        session = await sessions.create()
+        asked = session.send_message("Paint")
+        await until(session, "awaiting_user_input", after=asked)
+        (wrong,) = events(session, InvalidToolCallAction)
+        assert "no tool 'delegate'" in wrong.message, "two are as deep as it goes"
+    model_server.play(
+        call("finish", message="Blue it is."),
+        call("finish", message="Painted."),
+        call("finish", message="All done."),
+    )
+    async with manager() as sessions:
+        session = await sessions.open(session.id)
+        assert session.info().state == "awaiting_user_input"
+        assert session.info().delegates == ["codeact", "codeact"]
+        question = events(session, AgentMessageAction)[-1]
+        assert (question.content, question.options) == ("Which?", ["red", "blue"])
+        answered = session.send_message("blue")
+        await until(session, "finished", after=answered)
+        results = [event.content for event in events(session, AgentDelegateObservation)]
+        assert results == ["Blue it is.", "Painted."]
+    first, second, last = (r.body["messages"] for r in model_server.requests[-3:])
+    assert (first[-1]["role"], first[-1]["content"]) == ("tool", "blue")
+    assert "Blue it is." in second[-1]["content"] and len(second) == 4
+    assert "Painted." in last[-1]["content"] and len(last) == 4
 
 
 async def test_a_plan_is_handed_over_when_the_person_approves_it(manager, model_server, workspace):
