@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import litellm
-import msgspec
 
 from ..events import ThinkingBlock
 from .base import Delta, Response, ToolCall, Usage
+
+LONGEST_ANSWER = 2_000_000
+"""Characters, several times what any model can be asked for; one of its own may have no limit."""
 
 
 @dataclass
 class _Call:
     id: str
     name: str = ""
-    arguments: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Thought:
+    pieces: list[str] = field(default_factory=list)
+    signature: str = ""
+    data: str = ""
+
+    def whole(self) -> ThinkingBlock:
+        return ThinkingBlock(
+            thinking="".join(self.pieces), signature=self.signature, data=self.data
+        )
 
 
 class AnswerBuilder:
@@ -44,10 +58,11 @@ class AnswerBuilder:
         self._id = ""
         self._text: list[str] = []
         self._reasoning: list[str] = []
-        self._thinking: list[ThinkingBlock] = []
+        self._thinking: list[_Thought] = []
         self._calls: list[_Call] = []
         self._open: dict[int, _Call] = {}
         self._finish_reason = ""
+        self._size = 0
         self._counted: Any = None
 
     def add(self, chunk: Any) -> bool:
@@ -70,6 +85,13 @@ class AnswerBuilder:
         self._finish_reason = choice.finish_reason or ""
         self._add_content(choice.message)
 
+    def is_too_long(self) -> bool:
+        """Whether more came than a model can mean to say; the answer then ends as one cut short."""
+        if self._size < LONGEST_ANSWER:
+            return False
+        self._finish_reason = "length"
+        return True
+
     @property
     def is_counted(self) -> bool:
         """Whether the provider told how many tokens it took."""
@@ -83,7 +105,11 @@ class AnswerBuilder:
         messages, tools
             What was asked, as LiteLLM takes it.
         """
-        said = [*self._text, *self._reasoning, *(call.arguments for call in self._calls)]
+        said = [
+            *self._text,
+            *self._reasoning,
+            *(piece for call in self._calls for piece in call.arguments),
+        ]
         asked = litellm.token_counter(self._model, messages=messages, tools=tools)
         answered = litellm.token_counter(self._model, text="".join(said))
         self._counted = litellm.Usage(
@@ -97,9 +123,9 @@ class AnswerBuilder:
             model=self._model,
             text="".join(self._text),
             reasoning="".join(self._reasoning),
-            thinking=self._thinking,
+            thinking=[thought.whole() for thought in self._thinking],
             tool_calls=[
-                ToolCall(id=call.id, name=call.name, arguments=call.arguments)
+                ToolCall(id=call.id, name=call.name, arguments="".join(call.arguments))
                 for call in self._calls
             ],
             finish_reason=self._finish_reason,
@@ -112,9 +138,11 @@ class AnswerBuilder:
             self._add_thinking(block)
         if reasoning := _clean(_reasoning(content)):
             self._reasoning.append(reasoning)
+            self._size += len(reasoning)
             self._on_delta(Delta(kind="reasoning", text=reasoning))
         if text := _clean(content.content):
             self._text.append(text)
+            self._size += len(text)
             self._on_delta(Delta(kind="text", text=text))
         for piece in content.tool_calls or []:
             self._add_tool_call(piece)
@@ -123,23 +151,21 @@ class AnswerBuilder:
     def _add_thinking(self, piece: dict[str, Any]) -> None:
         """Take in a signed block, or a piece of one: its signature comes last."""
         if data := piece.get("data"):
-            self._thinking.append(ThinkingBlock(data=data))
+            self._thinking.append(_Thought(data=data))
             return
         if not self._thinking or self._thinking[-1].signature or self._thinking[-1].data:
-            self._thinking.append(ThinkingBlock())
-        block = self._thinking[-1]
-        self._thinking[-1] = msgspec.structs.replace(
-            block,
-            thinking=block.thinking + _clean(piece.get("thinking")),
-            signature=piece.get("signature") or "",
-        )
+            self._thinking.append(_Thought())
+        thought = self._thinking[-1]
+        thought.pieces.append(_clean(piece.get("thinking")))
+        thought.signature = piece.get("signature") or ""
 
     def _add_tool_call(self, piece: Any) -> None:
         if piece.function is None:
             return
         call = self._call_of(piece)
         arguments = _clean(piece.function.arguments)
-        call.arguments += arguments
+        call.arguments.append(arguments)
+        self._size += len(arguments)
         self._on_delta(Delta(kind="tool_call", text=arguments, tool_name=call.name))
 
     def _call_of(self, piece: Any) -> _Call:

@@ -162,7 +162,7 @@ class _Asking:
                 follow_redirects=False,
             )
             return msgspec.json.decode(answer.body)
-        except (HTTPClientError, OSError, ValueError, msgspec.MsgspecError):
+        except (HTTPClientError, OSError, ValueError, RecursionError, msgspec.MsgspecError):
             return None
         finally:
             client.close()
@@ -178,4 +178,4 @@ def _list(told: Any, name: str) -> list[Any]:
 
 
 def _number(told: Any) -> int | None:
-    return told if isinstance(told, int) and told > 0 else None
+    return told if type(told) is int and told > 0 else None

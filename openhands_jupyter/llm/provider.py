@@ -107,6 +107,8 @@ async def _receive(answer: AnswerBuilder, config: ModelConfig, prompt: WholeProm
                 # Signs of life that say nothing, such as pings, do not count.
                 if answer.add(chunk):
                     silence.reschedule(loop.time() + config.timeout)
+                if answer.is_too_long():
+                    break
     if not answer.is_counted:
         messages = [_message(message, config.model) for message in prompt.messages]
         await asyncio.to_thread(answer.estimate, messages, _tools(prompt).get("tools"))

@@ -23,6 +23,7 @@ from model_server import (
 from model_server.anthropic import SIGNATURE
 
 from openhands_jupyter.errors import ModelError
+from openhands_jupyter.llm.answer import LONGEST_ANSWER
 from openhands_jupyter.llm.base import Delta, Message, ModelConfig, Response, Tool, ToolCall
 
 KEY = "sk-canary-0123456789"
@@ -190,6 +191,17 @@ def test_malformed_arguments_pass_as_they_are(
     model_server.play(malformed("execute_bash", '{"command": "ls'))
     response = shared_gateway.ask(config_for(model_server))
     assert response.tool_calls[0].arguments == '{"command": "ls'
+
+
+def test_an_answer_without_an_end_is_ended(shared_gateway: Any, model_server: ModelServer) -> None:
+    page = "".join(f"{number} " for number in range(100_000))
+    for turn in (text(page * 8), call("x", y=page * 8)):
+        model_server.play(turn.but(piece=100_000).hanging(after=30))
+        response = shared_gateway.ask(config_for(model_server))
+        said = response.text or response.tool_calls[0].arguments
+        assert LONGEST_ANSWER <= len(said) < 2 * LONGEST_ANSWER
+        assert response.finish_reason == "length"
+    model_server.wait_for(lambda requests: [r.outcome for r in requests] == ["disconnected"] * 2)
 
 
 def test_halves_of_characters_are_not_taken_in(

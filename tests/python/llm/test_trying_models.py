@@ -80,6 +80,7 @@ async def test_servers_on_this_machine_are_found_with_their_windows() -> None:
         serving(VLLM) as vllm,
         serving(LLAMA_CPP) as llama,
         serving({}) as something_else,
+        serving({"/v1/models": "[" * 100_000, "/props": {}}) as hostile,
     ):
         found = await detect(
             [
@@ -88,6 +89,7 @@ async def test_servers_on_this_machine_are_found_with_their_windows() -> None:
                 LocalServer("hosted_vllm", "vLLM", f"{vllm}/v1"),
                 LocalServer("llamafile", "llama.cpp", f"{llama}/v1"),
                 LocalServer("openai", "else", something_else),
+                LocalServer("openai", "hostile", hostile),
                 LocalServer("openai", "nobody", "http://127.0.0.1:9/v1"),
             ]
         )
