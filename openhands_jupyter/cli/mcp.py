@@ -16,6 +16,8 @@ from ..session.mcp import McpRoom
 from ..session.mcp_status import ServerStatus
 from .terminal import Terminal, inert
 
+EXIT_NOT_AGREED = 3
+
 _COLOURS = {"ready": "green", "failed": "red"}
 
 
@@ -41,6 +43,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="allow a server that the workspace names, or say which tools run unasked",
         description="Show a server and allow it, as it is now; when its definition changes it has "
         "to be allowed again. The workspace is the current folder.",
+        epilog="Exit codes: 0 allowed, 1 error, 3 not allowed, or there is nobody to ask.",
     )
     allowing.add_argument("name", metavar="NAME")
     allowing.add_argument(
@@ -49,6 +52,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="call without asking: all, reads (tools that say they only read), none, or tools by "
         "the server's own names, separated by commas (default: as configured, else none)",
     )
+    allowing.add_argument("--yes", action="store_true", help="do not ask")
     forbidding = verbs.add_parser("forbid", help="take that back")
     forbidding.add_argument("name", metavar="NAME")
 
@@ -66,10 +70,14 @@ async def run(options: argparse.Namespace, config: Config, terminal: Terminal) -
             case "test":
                 servers = await _tested(room, found.servers, options.names)
             case "allow":
+                server = _named(found.servers, options.name)
+                if not options.yes and not await _agreed(terminal, server):
+                    return EXIT_NOT_AGREED
                 trust = _trust(options.trust) if options.trust else UNSET
-                servers = [await _allowed(room, found.servers, options.name, True, trust)]
+                servers = [await _allowed(room, server, True, trust)]
             case _:
-                servers = [await _allowed(room, found.servers, options.name, False, None)]
+                server = _named(found.servers, options.name)
+                servers = [await _allowed(room, server, False, None)]
         for server in servers:
             _show(terminal, server)
         if not servers:
@@ -88,16 +96,22 @@ async def _tested(
     return list(await asyncio.gather(*(room.listed(name) for name in chosen)))
 
 
+async def _agreed(terminal: Terminal, server: ServerStatus) -> bool:
+    """Whether the person allows a server that needs it, having seen what it is just now."""
+    if server.consent is not False:
+        return True
+    _show(terminal, server)
+    if not terminal.can_ask:
+        terminal.print("Nobody can be asked: there is no terminal. Say --yes to allow it.")
+        return False
+    return (await terminal.ask("Allow it? [y/N]")).lower() in ("y", "yes")
+
+
 async def _allowed(
-    room: McpRoom,
-    servers: list[ServerStatus],
-    name: str,
-    use: bool,
-    trust: Trust | UnsetType | None,
+    room: McpRoom, server: ServerStatus, use: bool, trust: Trust | UnsetType | None
 ) -> ServerStatus:
-    server = _named(servers, name)
     needed = use if server.consent is not None else None
-    return await room.consent(name, None, server.digest, needed, trust)
+    return await room.consent(server.name, None, server.digest, needed, trust)
 
 
 def _named(servers: list[ServerStatus], name: str) -> ServerStatus:

@@ -169,7 +169,7 @@ class TaskRun:
 
     async def _do(self, session: Session, task: str, mcp: McpRoom) -> int:
         for server in await mcp.known(session.id):
-            why = server.message or "It is not ready yet, so the agent begins without its tools."
+            why = server.message or server.notice or "It is not ready; the agent begins without it."
             told = inert(f"MCP server {server.name}: {why}")
             print(f"jupyter openhands: {told}", file=sys.stderr)
         after, code = session.send_message(task) - 1, None

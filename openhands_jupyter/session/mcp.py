@@ -70,11 +70,11 @@ class McpRoom:
         Returns
         -------
         list of ServerStatus
-            Those that the agent begins without.
+            Those that the agent begins without, also since the person has not allowed them.
         """
-        used = self._used(session_id)
-        names = await used.known(FIRST_LISTING)
-        return [self._status(used.servers[name].config, used) for name in names]
+        names = await self._used(session_id).known(FIRST_LISTING)
+        servers = (await self.status(session_id)).servers
+        return [one for one in servers if one.name in names or one.consent is False]
 
     async def status(self, session_id: str | None) -> McpStatus:
         """How the servers are doing that are configured now; nothing is started.

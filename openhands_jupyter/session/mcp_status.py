@@ -10,8 +10,8 @@ from ..mcp.config import ConfigOrigin, Transport, Trust
 from ..mcp.names import tool_name
 from ..mcp.server import Server, State
 
-_CHANGED = "It was changed and is used so after a restart."
-_NOT_ALLOWED = (
+CHANGED = "It was changed and is used so after a restart."
+NOT_ALLOWED = (
     "The workspace names it, and it is not used before you allow it: it would be a program with "
     "all your rights, outside the sandbox."
 )
@@ -112,7 +112,7 @@ def status_of(server: Server, may_run: bool, changed: bool) -> ServerStatus:
         tools=_tools(server) if may_run else [],
         message=server.message,
         stderr=server.stderr,
-        notice=_NOT_ALLOWED if not may_run else _CHANGED if changed else server.notice,
+        notice=NOT_ALLOWED if not may_run else CHANGED if changed else server.notice,
         origin=config.origin,
         file=config.file,
         definition=_json(config.definition) if of_workspace else "",

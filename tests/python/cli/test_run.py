@@ -24,6 +24,7 @@ from openhands_jupyter.cli import main
 from openhands_jupyter.cli.run import TaskRun
 from openhands_jupyter.cli.terminal import Terminal
 from openhands_jupyter.config import Config
+from openhands_jupyter.session.mcp_status import NOT_ALLOWED
 
 FIBONACCI = "Write a Python script that computes Fibonacci numbers and run it"
 DELETE = "delete the temporary files here"
@@ -341,6 +342,8 @@ def test_one_step_has_the_tools_of_servers_that_were_never_listed(
     home.mkdir()
     servers = {"near": bad_server("calls") | {"trust": True}, "gone": bad_server("exit")}
     (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    theirs = {"mcpServers": {"theirs": bad_server("calls")}}
+    (place / ".mcp.json").write_text(json.dumps(theirs))
     model_server.play(together(call("near__fine"), call("finish", message="Done.")))
     for name, value in with_model(environment, model_server).items():
         monkeypatch.setenv(name, value)
@@ -348,7 +351,10 @@ def test_one_step_has_the_tools_of_servers_that_were_never_listed(
         main(["run", "--model", "openai/scripted", "--workspace", str(place), "Use it"])
     printed, errors = capsys.readouterr()
     assert ended.value.code == 0, printed + errors
-    assert errors == "jupyter openhands: MCP server gone: It ended while it was being started.\n"
+    assert sorted(line.split(": ", 2)[1:] for line in errors.splitlines()) == [
+        ["MCP server gone", "It ended while it was being started."],
+        ["MCP server theirs", NOT_ALLOWED],
+    ]
     (told,) = [e for e in log_of(environment) if e["type"] == "MCPObservation"]
     assert told["outputs"][0]["data"]["text/plain"] == "fine"
     (request,) = model_server.requests
