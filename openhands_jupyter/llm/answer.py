@@ -199,6 +199,8 @@ def _clean(text: str | None) -> str:
 
 def counted(usage: Any, model: str) -> Usage:
     """Read the provider's token counts, and price them where the price is known."""
+    if isinstance(usage, dict):
+        usage = litellm.Usage(**usage)
     details = getattr(usage, "prompt_tokens_details", None)
     return Usage(
         prompt_tokens=usage.prompt_tokens or 0,
