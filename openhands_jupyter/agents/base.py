@@ -39,6 +39,8 @@ class Agent(ABC):
         Where its tools come from, beside those that its class has.
     condenser
         How a long session is made to fit the model's window.
+    summarizer
+        The language model that sums up what is left out; None for the session's own.
 
     Attributes
     ----------
@@ -67,12 +69,14 @@ class Agent(ABC):
         blobs: BlobStore | None = None,
         tool_sources: Sequence[ToolSource] = (),
         condenser: CondenserSettings = DEFAULT,
+        summarizer: LanguageModel | None = None,
     ) -> None:
         self.llm = llm
         self.workspace = workspace
         self.blobs = blobs
         self.tool_sources = tool_sources
         self.condenser = condenser
+        self.summarizer = summarizer or llm
         self._on_delta = on_delta
         self._on_response = on_response
 
@@ -126,7 +130,8 @@ class Agent(ABC):
         """
         started = time.monotonic()
         on_delta = self._on_delta if caller == "agent" else _not_shown
-        response = await self.llm.complete(messages, tools, on_delta)
+        llm = self.summarizer if caller == "condenser" else self.llm
+        response = await llm.complete(messages, tools, on_delta)
         # Some servers give every response the same id, or none.
         response = msgspec.structs.replace(response, id=f"{response.id}/{uuid4().hex[:8]}")
         self._on_response(response, time.monotonic() - started, caller)

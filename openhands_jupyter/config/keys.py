@@ -49,6 +49,7 @@ _NAMES = {
     "agent": {"stuck_detection": "stuck_detection"},
     "condenser": {
         "type": "condenser",
+        "llm_config": "condenser_model",
         "attention_window": "condenser_attention_window",
         "keep_first": "condenser_keep_first",
         "max_tokens": "condenser_max_tokens",

@@ -16,12 +16,12 @@ def read_locks(given: Any) -> tuple[frozenset[str], list[Problem]]:
     """The names of the settings that nobody may change, and what is wrong with what is given.
 
     Where that is no list of names, all of them are locked: somebody wanted some to be. Who locks
-    the model locks those that would be asked when it fails.
+    the model locks those that would be asked beside it.
     """
     if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
         return _LOCKABLE, [_problem("locked must be a list of names; until it is, all are locked.")]
     unknown = sorted(set(given) - _LOCKABLE)
-    implied = {"fallback_models"} if "model" in given else set()
+    implied = {"fallback_models", "condenser_model"} if "model" in given else set()
     return frozenset({*given, *implied}), [
         _problem(f"{name} cannot be locked: there is no such setting.") for name in unknown
     ]

@@ -16,7 +16,6 @@ _INSTEAD = {
     "core.runtime": "Set sandbox.isolation.",
     "core.workspace_base": "Agents work in the folder that Jupyter serves, or --workspace names.",
     "condenser.condensers": 'The condensers of type = "pipeline" are always the same.',
-    "condenser.llm_config": "A summary is written by the model of the session.",
     "condenser.max_events": _CONDENSED,
     "condenser.max_size": _CONDENSED,
     "llm.disable_vision": 'Set llm.vision, to "off" for no images.',

@@ -116,6 +116,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_limit: CheckpointLimit = 2.0
     checkpoint_exclude: list[Pattern] = []
     condenser: CondenserName = "pipeline"
+    condenser_model: ModelName | None = None
     condenser_attention_window: Count = 10
     condenser_keep_first: Count = 1
     condenser_max_tokens: Tokens | None = None

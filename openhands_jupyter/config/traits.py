@@ -167,6 +167,10 @@ DESCRIPTIONS = {
         "older steps are summed up), ``llm`` (summed up at once), ``observation_masking``, "
         "``conversation_window`` (older steps go), ``noop`` (not at all)."
     ),
+    "condenser_model": (
+        "The model, or group ``[llm.NAME]``, that writes the summaries. By default, and where it "
+        "fails, the session's own."
+    ),
     "condenser_attention_window": "How many of the newest results always stay.",
     "condenser_keep_first": "How many messages and steps at the beginning always stay.",
     "condenser_max_tokens": (

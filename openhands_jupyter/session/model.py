@@ -114,8 +114,10 @@ class SessionModel:
     def _order(self) -> list[str]:
         """The models to be asked, those last that failed a short while ago."""
         names = dict.fromkeys([self.name, *self._config.settings.fallback_models])
-        now = time.monotonic()
-        return sorted(names, key=lambda name: self._rests_until.get(name, 0.0) > now)
+        return sorted(names, key=self._rests)
+
+    def _rests(self, name: str) -> bool:
+        return self._rests_until.get(name, 0.0) > time.monotonic()
 
     async def _try(
         self,
@@ -186,6 +188,23 @@ class SessionModel:
         self._log.stream.append(
             ModelNoticeObservation(model=model, code=code, message=message, hint=hint)
         )
+
+
+class SummaryModel(SessionModel):
+    """The model that sums up: the one that is configured for it, else that of the session.
+
+    Where it fails, the session's own is asked, and its fallbacks.
+    """
+
+    def _order(self) -> list[str]:
+        configured = self._config.settings.condenser_model
+        order = super()._order()
+        if configured is None or self._rests(configured):
+            return order
+        return list(dict.fromkeys([configured, *order]))
+
+    def _note_answer(self, name: str) -> None:
+        """Tell nothing when the session's model answers: it is not the first that is asked."""
 
 
 def condenser_settings(settings: Settings) -> CondenserSettings:

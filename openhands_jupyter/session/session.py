@@ -55,7 +55,7 @@ from .handing_over import HandingOver
 from .info import SessionInfo, Spent
 from .keeping import Keeping
 from .mcp_actions import McpActions
-from .model import SessionModel, condenser_settings
+from .model import SessionModel, SummaryModel, condenser_settings
 from .network import SessionNetwork
 from .notebook_work import NotebookWork
 from .routing import RoutingRuntime
@@ -134,6 +134,7 @@ class Session:
             self.keeping.announce,
         )
         self._model = SessionModel(Log(stream, state), resolve, config)
+        self._summarizer = SummaryModel(Log(stream, state), resolve, config)
         executors = (
             *self._notebooks.executors,
             SandboxKernel(self._runtime, stream.masker),
@@ -167,6 +168,7 @@ class Session:
             on_response=asking.on_response,
             blobs=self.stream.blobs,
             condenser=self._condenser,
+            summarizer=self._summarizer,
             tool_sources=(self._mcp, SkillTool(lambda: self._state.skills), *delegating),
         )
 

@@ -152,8 +152,9 @@ def test_locked_settings_are_the_administrators(make: Make, home: Path) -> None:
 
 def test_a_locked_model_is_the_only_one_that_is_asked(make: Make) -> None:
     traits = {"locked": ["model"], "model": "openai/ours"}
-    environ = {"LLM_FALLBACK_MODELS": "openai/mine"}
-    assert make(environ, traits=traits).settings.fallback_models == []
+    environ = {"LLM_FALLBACK_MODELS": "openai/mine", "CONDENSER_LLM_CONFIG": "openai/mine"}
+    settings = make(environ, traits=traits).settings
+    assert (settings.fallback_models, settings.condenser_model) == ([], None)
     allowed = make(environ, traits=traits | {"fallback_models": ["openai/other"]})
     assert allowed.settings.fallback_models == ["openai/other"]
 

@@ -105,7 +105,6 @@ def test_what_is_not_toml_is_said_with_its_line(
         ("[security]\n\nconfirmation_mode = false", "warning", "one run only"),
         ("[sandbox]\n\nnetwork_proxy = 'http://x'", "warning", "only the server's configuration"),
         ("[condenser]\n\nmax_size = 100", "warning", "set condenser.max_tokens"),
-        ("[condenser]\n\nllm_config = 'x'", "warning", "by the model of the session"),
         ("[sandbox]\n\nvolumes = '/:/'", "warning", "nothing else of the disk"),
         ("[llm]\n\ntemperature = 0", "warning", "it means nothing here"),
         ("\n\n[kubernetes]\nnamespace = 'x'", "warning", "it means nothing here"),

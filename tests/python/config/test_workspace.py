@@ -64,6 +64,7 @@ NEVER: dict[str, Any] = {
     "checkpoint_limit": 1000.0,
     "checkpoint_exclude": ["*"],
     "condenser": "noop",
+    "condenser_model": "openai/expensive",
     "condenser_attention_window": 0,
     "condenser_keep_first": 100,
     "condenser_max_tokens": 1000,

@@ -79,6 +79,7 @@ async def test_settings_tell_their_origin(api: Any) -> None:
         "checkpoint_limit": (2.0, "default"),
         "checkpoint_exclude": ([], "default"),
         "condenser": ("pipeline", "default"),
+        "condenser_model": (None, "default"),
         "condenser_attention_window": (10, "default"),
         "condenser_keep_first": (1, "default"),
         "condenser_max_tokens": (None, "default"),

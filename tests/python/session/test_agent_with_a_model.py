@@ -204,7 +204,7 @@ async def test_what_is_refused_or_too_long_is_left_out_and_stays_so_after_a_rest
         text("All done."),
         text("Still here."),
     )
-    async with manager() as sessions:
+    async with manager(condenser_model="openai/sums-up") as sessions:
         session = await sessions.create()
         message = session.send_message("Count")
         await until(session, "awaiting_user_input", after=message)
@@ -218,6 +218,10 @@ async def test_what_is_refused_or_too_long_is_left_out_and_stays_so_after_a_rest
         assert session.info().steps == 4
         callers = [usage.caller for usage in events(session, ModelUsageObservation)]
         assert callers == ["agent"] * 3 + ["condenser", "agent"]
+        assert [request.body["model"] for request in model_server.requests[-3:]] == [
+            "scripted",
+            *("sums-up", "scripted"),
+        ]
         id = session.id
     async with manager() as sessions:
         session = await sessions.open(id)

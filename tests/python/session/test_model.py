@@ -31,7 +31,7 @@ from openhands_jupyter.events import (
 )
 from openhands_jupyter.llm.base import Delta, Message, Response
 from openhands_jupyter.llm.gateway import GatewayModel
-from openhands_jupyter.session.model import SessionModel
+from openhands_jupyter.session.model import SessionModel, SummaryModel
 
 ASK = [Message(role="user", content="hello")]
 LONG = "A rather long answer, in many pieces. " * 10
@@ -272,3 +272,15 @@ async def test_the_person_sees_the_wait_stops_it_and_goes_on(manager, model_serv
             "openai/scripted",
             "agent",
         )
+
+
+async def test_summaries_are_written_by_the_model_for_them_or_by_the_session_s(bench, model_server):
+    model_server.play(text("A summary."), status(401, "No."), text("By another."), text("Again."))
+    async with bench(condenser_model="openai/sums-up", model_retries=0) as b:
+        summarizer = SummaryModel(b.model._log, b.model._resolve, b.model._config)
+        for said in ("A summary.", "By another.", "Again."):
+            response = await summarizer.complete(ASK, [], b.deltas.append)
+            assert response.text == said
+        assert b.notices == [("model_auth", "openai/scripted")]
+    asked = [request.body["model"] for request in model_server.requests]
+    assert asked == ["sums-up", "sums-up", "scripted", "scripted"]
