@@ -146,7 +146,7 @@ def _load(point: EntryPoint) -> type[Agent]:
     try:
         with _importing:
             agent = getattr(importlib.import_module(module), name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {error}"
         raise Invalid(
             "agent_not_loaded",

@@ -73,7 +73,7 @@ class Asking:
         ModelError
             When the model cannot be asked.
         TypeError
-            When the agent makes an action that is the person's to make.
+            When the agent makes an action that is the person's to make, or something else.
         """
         agent = await self._cast.acting(self._log.state)
         await self._give_skills()
@@ -85,10 +85,16 @@ class Asking:
         self.asked_at, self.asks = state.last_id, True
         cause = state.history[-1].id if state.history else None
         try:
-            action = await agent.step(state)
+            action: object = await agent.step(state)
+        except SystemExit as error:
+            # An agent of somebody else's must not end the server.
+            raise RuntimeError(f"SystemExit: {error}") from error
         finally:
             self.asks = False
             self._log.stream.live.end(self.asked_at)
+        if not isinstance(action, Action):
+            kind = type(action).__name__
+            raise TypeError(f"step of the agent {agent.name} gave a {kind}, which is no action")
         if action.usual_source == "user":
             raise TypeError(f"an agent may not make a {type(action).__name__}")
         return msgspec.structs.replace(action, source="agent", cause=cause, id=-1)

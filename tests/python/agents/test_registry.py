@@ -28,6 +28,7 @@ def installed(tmp_path, monkeypatch):
     """A package with entry points, as an installer leaves it."""
     (tmp_path / "agents_of_others.py").write_text(GOOD)
     (tmp_path / "broken_agent.py").write_text("import no_such_module_anywhere")
+    (tmp_path / "a_script.py").write_text("import sys\nsys.exit('Usage: a_script FILE')")
     info = tmp_path / "agents_of_others-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: agents-of-others\nVersion: 1.0\n")
@@ -73,6 +74,7 @@ def test_found_by_name_by_class_and_by_import_path():
         ("agents_of_others:Unfinished", "no_agent", "with a step method"),
         ("no_such_module_anywhere:X", "agent_not_loaded", "No module named"),
         ("broken", "agent_not_loaded", "no_such_module_anywhere"),
+        ("a_script:Agent", "agent_not_loaded", "SystemExit: Usage: a_script FILE"),
     ],
 )
 def test_one_that_cannot_be_had_says_why(name, code, told):

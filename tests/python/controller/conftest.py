@@ -42,7 +42,7 @@ class ScriptedAgent(Agent):
     async def step(self, state: State) -> Action:
         self.seen.append(state.last_id)
         step = self.script.pop(0) if self.script else FinishAction(message="done")
-        if isinstance(step, Exception):
+        if isinstance(step, BaseException):
             raise step
         return await step(state) if callable(step) else step
 

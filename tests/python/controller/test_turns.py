@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from openhands_jupyter.errors import ModelError
 from openhands_jupyter.events import (
     AgentMessageAction,
@@ -132,12 +134,20 @@ async def test_a_model_error_says_what_to_do_and_run_tries_again(bench):
         await b.until("finished")
 
 
-async def test_an_unexpected_exception_is_an_error_state_not_a_dead_session(bench):
-    async with bench(ZeroDivisionError("oops")) as b:
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (ZeroDivisionError("oops"), "ZeroDivisionError: oops"),
+        (SystemExit(3), "SystemExit: 3"),
+        ("run it", "step of the agent scripted gave a str, which is no action"),
+    ],
+)
+async def test_an_unexpected_exception_is_an_error_state_not_a_dead_session(bench, given, told):
+    async with bench(given) as b:
         b.say("go")
         failed = await b.until("error")
         assert failed.code == "internal"
-        assert "ZeroDivisionError" in failed.reason
+        assert told in failed.reason
         b.say("again")
         await b.until("finished")
 
