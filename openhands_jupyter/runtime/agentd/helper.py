@@ -96,7 +96,12 @@ class Helper:
             self._stopped = False
             if self._process is None or self._process.poll() is not None:
                 self._start(source)
-                self._answer(_PATIENCE)
+                try:
+                    self._answer(_PATIENCE)
+                except ActionError:
+                    # It says why it cannot be, and ends.
+                    self.close()
+                    raise
             self._send(request)
             return self._answer(seconds)
 

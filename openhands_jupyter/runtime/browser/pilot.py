@@ -475,12 +475,13 @@ def _print(answer: dict[str, Any]) -> None:
 async def main() -> None:
     """Start the browser, and drive it until the standard input ends or the browser does."""
     try:
-        from playwright.async_api import async_playwright
+        from playwright.async_api import Error, async_playwright
     except ImportError:
         raise Failed(
             "no_playwright",
             "Playwright, which drives the browser, is not installed.",
-            "It comes with the extra: pip install 'openhands-jupyter[browser]'.",
+            "It comes with the extra: pip install 'openhands-jupyter[browser]'. Where the sandbox "
+            "is a container, it has to be in the image.",
         ) from None
     chromium = find_chromium()
     if chromium is None:
@@ -494,10 +495,17 @@ async def main() -> None:
         arguments.append(f"--proxy-server={proxy}")
         arguments.append(f"--proxy-bypass-list={_NOT_THROUGH_PROXY}")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=arguments)
+        try:
+            browser = await playwright.chromium.launch(executable_path=chromium, args=arguments)
+        except Error:
+            raise Failed(
+                "no_start",
+                f"The browser, {chromium}, did not start in the sandbox.",
+                "Install another one, with 'apt install chromium-headless-shell' on Debian.",
+            ) from None
+        browser.on("disconnected", lambda _: os._exit(1))
         pilot = Pilot(browser)
         await pilot.prepare()
-        browser.on("disconnected", lambda _: os._exit(1))
         _print({})
         await serve(pilot)
     os._exit(0)

@@ -162,10 +162,24 @@ async def test_an_agent_uses_pages_where_the_sandbox_may_go(online, port, monkey
     async with online(f"{HOST}:{port}") as o:
         do = Browsing(o.bench, base)
         assert await do.fails("click", "e1") == "no_page"
+        look_for = "next(filter(None, map(shutil.which, CHROMIUM)), None)"
+        for there, instead, code in (
+            (
+                "from playwright.async_api import Error, async",
+                "from nowhere import ",
+                "no_playwright",
+            ),
+            (look_for, "None", "no_chromium"),
+            (look_for, "'/bin/false'", "no_start"),
+        ):
+            broken = impatient.replace(there, instead)
+            assert broken != impatient
+            monkeypatch.setattr(driving, "_source", lambda broken=broken: broken)
+            assert await do.fails("open", "/") == code
+        monkeypatch.setattr(driving, "_source", lambda: impatient)
+
         for url in ("file:///etc/passwd", "chrome://version", "javascript:1"):
             assert await do.fails("open", url) == "bad_url"
-        assert await o.bench.runtime.programs() == []
-
         page = await do("open", "/")
         assert (page.url, page.title, page.status) == (f"{base}/", "The shop", 200)
         assert 'heading "Rivers"' in do.tree and 'button "Order"' in do.tree
