@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ..config import Config
-from ..config.problems import place
+from ..config.problems import Problem, place
 from ..config.providers import GENERIC_KEY
 from ..local_server import find_server
 from .run import add_settings
@@ -64,9 +64,7 @@ def _here(config: Config) -> dict[str, Any]:
     from ..server.settings import describe
 
     told: dict[str, Any] = msgspec.to_builtins(describe(config))
-    servers, hooks = config.mcp(config.root).warnings, config.hooks(config.root)
-    told["problems"] += [_problem("warning", message) for message in servers]
-    told["problems"] += [_problem("error", message) for message in hooks.problems]
+    told["problems"] = msgspec.to_builtins(config.all_problems())
     places = {"workspace": str(config.root), "home": str(config.home)}
     return places | {name: _without_logins(value) for name, value in told.items()}
 
@@ -75,10 +73,6 @@ def _of_server(config: Config) -> dict[str, Any]:
     server = find_server(config.root)
     told: dict[str, Any] = server.request("GET", "settings")
     return {"server": server.url} | {k: _without_logins(v) for k, v in told.items()}
-
-
-def _problem(severity: str, message: str) -> dict[str, Any]:
-    return {"severity": severity, "where": "", "message": message, "line": None}
 
 
 def _without_logins(value: Any) -> Any:
@@ -97,9 +91,9 @@ def _print(told: Mapping[str, Any], terminal: Terminal) -> None:
         if name in told:
             terminal.print(f"{name}: {inert(told[name])}", "dim")
     for problem in told["problems"]:
-        at = place(problem["where"], problem["line"])
-        text = f"{problem['severity']}: {f'{at}: ' if at else ''}{problem['message']}"
-        terminal.print(inert(text), _COLOURS[problem["severity"]])
+        severity = problem["severity"]
+        text = f"{severity}: {msgspec.convert(problem, Problem)}"
+        terminal.print(inert(text), _COLOURS[severity])
     for name, setting in told["settings"].items():
         value = "" if setting["value"] is None else msgspec.json.encode(setting["value"]).decode()
         origin = setting["origin"]

@@ -75,7 +75,7 @@ async def _findings(config: Config) -> AsyncIterator[Finding]:
 
     home = await asyncio.to_thread(home_health, config)
     yield Finding("home", home.writable, home.notice or f"{config.home} can be written.")
-    for finding in _of_configuration(config):
+    for finding in await asyncio.to_thread(_of_configuration, config):
         yield finding
     elsewhere = config.settings.isolation == "gateway"
     sandbox = await (try_gateway(config) if elsewhere else try_sandbox(config))
@@ -90,7 +90,7 @@ def _of_configuration(config: Config) -> list[Finding]:
     """One for each problem, else that there is none."""
     found = [
         Finding("configuration", problem.severity != "error", f"{problem.severity}: {problem}")
-        for problem in config.problems
+        for problem in config.all_problems()
     ]
     return found or [Finding("configuration", True, "All that is written down is in force.")]
 

@@ -177,6 +177,15 @@ class Config:
         self._panel.entries = {name: Entry(name, self._panel_file) for name in values}
         self._settle()
 
+    def all_problems(self) -> list[Problem]:
+        """What is wrong with the settings, the MCP servers and the hooks of `root`; takes time."""
+        servers, hooks = self.mcp(self.root).warnings, self.hooks(self.root).problems
+        return [
+            *self.problems,
+            *(Problem(severity="warning", where="", message=text) for text in servers),
+            *(Problem(severity="error", where="", message=text) for text in hooks),
+        ]
+
     def secrets_values(self) -> frozenset[str]:
         """Every secret value known, for the masker."""
         return self.secrets.values()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ def read_hook_config(home: Path, workspace: Path) -> HookConfig:
 
 def _of(path: Path) -> HookConfig:
     try:
-        content = _content(path.name, path.read_bytes())
+        content, line_of = _content(path.name, path.read_bytes())
     except FileNotFoundError:
         return HookConfig()
     except NotToml as error:
@@ -53,17 +55,19 @@ def _of(path: Path) -> HookConfig:
         return HookConfig(problems=[f"{path}: {error}."])
     if not isinstance(content, dict):
         return HookConfig(problems=[f"{path}: {SECTION} must be lists of hooks by event."])
-    return read_hooks(content, str(path))
+    return read_hooks(content, str(path), line_of)
 
 
 def _has_hooks(workspace: Path, file: str) -> bool:
     try:
-        return bool(_content(file, read_beneath(workspace, file, LONGEST)))
+        return bool(_content(file, read_beneath(workspace, file, LONGEST))[0])
     except (OSError, NotToml, msgspec.DecodeError, RecursionError):
         return False
 
 
-def _content(name: str, content: bytes) -> Any:
+def _content(name: str, content: bytes) -> tuple[Any, Callable[[str, int], int | None]]:
+    """What a file says of hooks, and which line that of an event stands on."""
     if name.endswith(".toml"):
-        return TomlFile(content).values.get(SECTION, {})
-    return msgspec.json.decode(content)
+        file = TomlFile(content)
+        return file.values.get(SECTION, {}), partial(file.line, SECTION)
+    return msgspec.json.decode(content), lambda event, index: None

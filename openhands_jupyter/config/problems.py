@@ -18,7 +18,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         ``error`` for what was meant to hold here and does not, ``warning`` for what does not
         concern this program, or may not be set in that place.
     where
-        The file, the variable or the trait.
+        The file, or the place; empty where the message says it.
     message
         A sentence or two for the person.
     line
@@ -32,7 +32,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """What stands in a log."""
-        return f"{place(self.where, self.line)}: {self.message}"
+        at = place(self.where, self.line)
+        return f"{at}: {self.message}" if at else self.message
 
 
 def place(where: str, line: int | None) -> str:

@@ -6,7 +6,7 @@ Sources of the format: Claude Code's "Hooks reference", and OpenHands' ``hooks.j
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -87,7 +87,11 @@ class _Flat(_Command, forbid_unknown_fields=True):
     matcher: str = ""
 
 
-def read_hooks(content: Mapping[str, Any], where: str) -> HookConfig:
+def read_hooks(
+    content: Mapping[str, Any],
+    where: str,
+    line_of: Callable[[str, int], int | None] = lambda event, index: None,
+) -> HookConfig:
     """The hooks of a section ``[hooks]``, or of a ``hooks.json``.
 
     Parameters
@@ -96,23 +100,29 @@ def read_hooks(content: Mapping[str, Any], where: str) -> HookConfig:
         Lists of hooks by event, or that below the key ``hooks``.
     where
         Names the place in problems.
+    line_of
+        Gives the line of a hook by its event and its place, from 0, where that is known.
     """
     inner = content.get("hooks")
     events = inner if isinstance(inner, dict) else content
     hooks: list[Hook] = []
     problems: list[str] = []
     for event, entries in events.items():
+        line = line_of(event, 0)
+        at = where if line is None else f"{where}, line {line}"
         if event not in EVENTS:
-            problems.append(f"{where}: {event} is no event of hooks ({', '.join(EVENTS)}).")
+            problems.append(f"{at}: {event} is no event of hooks ({', '.join(EVENTS)}).")
             continue
         if not isinstance(entries, list):
-            problems.append(f"{where}: {event} must be a list of hooks.")
+            problems.append(f"{at}: {event} must be a list of hooks.")
             continue
         for number, entry in enumerate(entries, 1):
             try:
                 hooks += _hooks(event, entry)
             except (msgspec.ValidationError, re.error) as error:
-                problems.append(f"{where}: hook {number} of {event}: {error}.")
+                line = line_of(event, number - 1)
+                at = where if line is None else f"{where}, line {line}"
+                problems.append(f"{at}: hook {number} of {event}: {error}.")
     return HookConfig(hooks, problems)
 
 

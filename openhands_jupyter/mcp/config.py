@@ -143,7 +143,7 @@ _TRANSPORTS: dict[str, Transport] = {
 def read_servers(
     content: Mapping[str, Any],
     where: str,
-    line_of: Callable[[str, str | int], int | None] = lambda key, of: None,
+    line_of: Callable[..., int | None] = lambda *path: None,
 ) -> McpConfig:
     """The servers of a section ``[mcp]``, or of a file with ``mcpServers``.
 
@@ -155,7 +155,7 @@ def read_servers(
     where
         Names the place in warnings.
     line_of
-        Gives the line of a server by its key and its name or number, where that is known.
+        Gives the line of a key, or of a server by its key and its name or number, where known.
 
     Returns
     -------
@@ -164,9 +164,13 @@ def read_servers(
     """
     servers: dict[str, ServerConfig] = {}
     warnings: list[str] = []
-    for key, of, given, default in _entries(content, warnings, where):
-        line = line_of(key, of)
-        at = where if line is None else f"{where}, line {line}"
+
+    def place(*path: str | int) -> str:
+        line = line_of(*path)
+        return where if line is None else f"{where}, line {line}"
+
+    for key, of, given, default in _entries(content, warnings, place):
+        at = place(key, of)
         entry = f"{key}[{of}]" if isinstance(of, int) else f"{key}.{of}"
         try:
             server = _server(of if isinstance(of, str) else "", given, default)
@@ -187,7 +191,7 @@ def merged(*configs: McpConfig) -> McpConfig:
 
 
 def _entries(
-    content: Mapping[str, Any], warnings: list[str], where: str
+    content: Mapping[str, Any], warnings: list[str], place: Callable[[str], str]
 ) -> Iterator[tuple[str, str | int, Any, Transport | None]]:
     """Each server: its key, its name or number there, what is written of it, how it is reached."""
     for key, value in content.items():
@@ -199,9 +203,9 @@ def _entries(
                 yield key, name, given, None
         elif key in LISTS or key in ("servers", "mcpServers"):
             expected = "a list" if key in LISTS else "servers by name"
-            warnings.append(f"{where}: {key} is left out: Expected {expected}.")
+            warnings.append(f"{place(key)}: {key} is left out: Expected {expected}.")
         else:
-            warnings.append(f"{where}: {key} is left out: there is no such setting here.")
+            warnings.append(f"{place(key)}: {key} is left out: there is no such setting here.")
 
 
 def _server(name: str, given: Any, default: Transport | None) -> ServerConfig:

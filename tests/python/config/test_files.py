@@ -153,10 +153,19 @@ def test_what_is_said_can_do_nothing_to_a_terminal(make: Make, root: Path) -> No
 
 def test_servers_and_hooks_say_their_line_too(make: Make, home: Path, root: Path) -> None:
     text = "[mcp.servers.good]\ncommand = 'x'\n[mcp.servers.bad]\nurl = 'nowhere'\n"
-    write(home / "config.toml", f"{text}[mcp]\nsse_servers = [\n'https://x',\n'ftp://y']\n")
-    first, second = make().mcp(root).warnings
+    rest = "[mcp]\nsse_servers = [\n'https://x',\n'ftp://y']\nserver = 1\n"
+    write(home / "config.toml", text + rest)
+    first, second, third = sorted(make().mcp(root).warnings)
     assert "line 3: servers.bad is left out" in first
     assert "line 8: sse_servers[1] is left out" in second
+    assert "line 9: server is left out" in third
+    wrong = "[[hooks.PreToolUse]]\ncommand = 'x'\n[[hooks.PreToolUse]]\ncommnd = 'x'\n"
+    write(home / "config.toml", f"{wrong}[[hooks.PreTool]]\ncommand = 'x'\n")
+    config = make()
+    one, other = config.hooks(root).problems
+    assert "config.toml, line 3: hook 2 of PreToolUse: " in one
+    assert "config.toml, line 5: PreTool is no event" in other
+    assert [str(problem) for problem in config.all_problems()] == [one, other]
     write(home / "config.toml", "[hooks]\n[hooks]\n")
     [problem] = make().hooks(root).problems
     assert "config.toml, line 2: it is not TOML" in problem
