@@ -65,6 +65,22 @@ def log_of(environment: dict[str, str]) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.fixture
+def run_here(place, shared_gateway, monkeypatch, capsys):
+    """Runs the command in this process, which has the gateway of all tests: LiteLLM is loaded."""
+
+    def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
+        monkeypatch.chdir(place)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main(["run", *arguments])
+        return subprocess.CompletedProcess(arguments, ended.value.code, *capsys.readouterr())
+
+    return run
+
+
 class AtTerminal:
     """The command at a terminal of its own, with somebody who types."""
 
@@ -194,13 +210,13 @@ def test_what_cannot_begin_says_why(place, environment, arguments, told):
     assert "Traceback" not in done.stderr
 
 
-def test_an_unreachable_model_is_an_error_that_says_what_to_do(place, environment):
+def test_an_unreachable_model_is_an_error_that_says_what_to_do(environment, run_here):
     environment |= {
         "LLM_BASE_URL": "http://127.0.0.1:9/v1",
         "LLM_API_KEY": "sk-canary-unreachable",
         "LLM_NUM_RETRIES": "1",
     }
-    done = run(place, environment, "--model", "openai/whatever", "hello")
+    done = run_here(environment, "--model", "openai/whatever", "hello")
     assert done.returncode == 1
     assert "127.0.0.1:9" in done.stdout
     assert "sk-canary" not in done.stdout + done.stderr
@@ -232,14 +248,14 @@ def test_the_step_limit_ends_the_run_whose_events_are_printed_as_json(place, env
     assert (printed[-1]["state"], printed[-1]["code"]) == ("paused", "step_limit")
 
 
-def test_the_budget_ends_the_run(place, environment, model_server):
+def test_the_budget_ends_the_run(environment, model_server, run_here):
     # Nobody knows the price of this model, so that its tokens count.
     model_server.play(
         call("think", thought="x").but(usage=Usage(prompt_tokens=10**9)),
         call("finish", message="Done."),
     )
     environment = with_model(environment, model_server)
-    done = run(place, environment, "--model", "openai/scripted", "--budget", "0.01", "Think")
+    done = run_here(environment, "--model", "openai/scripted", "--budget", "0.01", "Think")
     assert done.returncode == 2, done.stdout + done.stderr
 
 
@@ -317,7 +333,7 @@ def test_ctrl_c_stops_a_command_and_keeps_what_it_printed(place, environment, mo
 
 
 def test_output_cannot_control_the_terminal_and_what_the_network_refused_is_told(
-    place, environment, model_server
+    environment, model_server, run_here
 ):
     model_server.play(
         call("execute_bash", command=r"printf '\033]0;owned\007\033[2Jx\342\200\256y'"),
@@ -325,7 +341,7 @@ def test_output_cannot_control_the_terminal_and_what_the_network_refused_is_told
         call("finish", message="\x1b[31mdone"),
     )
     settings = {**with_model(environment, model_server), "SANDBOX_NETWORK": "allow-list"}
-    done = run(place, settings, "--model", "openai/scripted", "Fetch it")
+    done = run_here(settings, "--model", "openai/scripted", "Fetch it")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\x1b" not in done.stdout
     assert r"x\u{202e}y" in done.stdout
@@ -334,10 +350,8 @@ def test_output_cannot_control_the_terminal_and_what_the_network_refused_is_told
 
 
 def test_one_step_has_the_tools_of_servers_that_were_never_listed(
-    place, environment, model_server, shared_gateway, monkeypatch, capsys
+    place, environment, model_server, run_here
 ):
-    """In this process, which has the gateway of all tests."""
-    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
     home = Path(environment["OPENHANDS_HOME"])
     home.mkdir()
     servers = {"near": bad_server("calls") | {"trust": True}, "gone": bad_server("exit")}
@@ -345,13 +359,10 @@ def test_one_step_has_the_tools_of_servers_that_were_never_listed(
     theirs = {"mcpServers": {"theirs": bad_server("calls")}}
     (place / ".mcp.json").write_text(json.dumps(theirs))
     model_server.play(together(call("near__fine"), call("finish", message="Done.")))
-    for name, value in with_model(environment, model_server).items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(SystemExit) as ended:
-        main(["run", "--model", "openai/scripted", "--workspace", str(place), "Use it"])
-    printed, errors = capsys.readouterr()
-    assert ended.value.code == 0, printed + errors
-    assert sorted(line.split(": ", 2)[1:] for line in errors.splitlines()) == [
+    environment = with_model(environment, model_server)
+    done = run_here(environment, "--model", "openai/scripted", "Use it")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(line.split(": ", 2)[1:] for line in done.stderr.splitlines()) == [
         ["MCP server gone", "It ended while it was being started."],
         ["MCP server theirs", NOT_ALLOWED],
     ]
