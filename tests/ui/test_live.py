@@ -120,7 +120,11 @@ def test_events_that_come_while_the_connection_is_broken_are_not_lost(
 
 def test_limits_and_a_loop_have_ways_on(panel: Panel, model: ModelServer) -> None:
     look = call("execute_bash", command="date +%N")
-    model.play(*[look] * 8, call("finish", message="Enough."))
+    model.play(
+        *[look] * 8,
+        call("ask_user", question="Which clock?", options=["The sun", "Any"]),
+        call("finish", message="Enough."),
+    )
     panel.send("Look at the clock")
     card = panel.root.get_by_role("region", name="The agent got stuck")
     expect(card).to_contain_text("The same action had the same result 4 times.")
@@ -133,6 +137,15 @@ def test_limits_and_a_loop_have_ways_on(panel: Panel, model: ModelServer) -> Non
     form.get_by_role("button", name="Save").click()
     expect(panel.log).to_contain_text("Steps: at most 8.")
     panel.root.get_by_role("button", name="Run 50 more steps").click()
+    panel.expect_state("Waiting for your answer")
+    expect(card).to_have_count(0)
+
+    # The answers to choose from are there after a reload too, and are given by keyboard.
+    panel.reload()
+    said = panel.root.get_by_role("status").filter(has_text="The agent asks: Which clock?")
+    expect(said).to_be_attached()
+    panel.root.get_by_role("button", name="The sun").press("Enter")
+    expect(panel.composer).to_be_focused()
     # Its call, as it is being written, has the word too.
     expect(panel.root.get_by_text("Enough.", exact=True)).to_be_visible()
-    expect(card).to_have_count(0)
+    expect(panel.log.get_by_role("article", name="You").last).to_have_text("The sun")

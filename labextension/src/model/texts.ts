@@ -123,14 +123,20 @@ export function riskText(
 /**
  * Say what the agent does at the moment.
  */
-export function stateText(trans: TranslationBundle, state: AgentState): string {
+export function stateText(
+  trans: TranslationBundle,
+  state: AgentState,
+  asks = false
+): string {
   switch (state) {
     case 'loading':
       return trans.__('Getting ready');
     case 'running':
       return trans.__('Working');
     case 'awaiting_user_input':
-      return trans.__('Ready for a message');
+      return asks
+        ? trans.__('Waiting for your answer')
+        : trans.__('Ready for a message');
     case 'awaiting_user_confirmation':
       return trans.__('Waiting for your approval');
     case 'rate_limited':

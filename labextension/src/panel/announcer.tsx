@@ -1,4 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { revealHidden } from '../model/inert';
 import type { SessionModel } from '../model/session';
 import {
   agentText,
@@ -8,6 +9,11 @@ import {
   stateText
 } from '../model/texts';
 import { useObservable, useServices } from './services';
+
+/**
+ * Characters of a message that are read out; the rest stands in the timeline.
+ */
+const LONGEST = 500;
 
 /**
  * Tells screen readers what happens: one sentence a step, not every word that is written.
@@ -49,6 +55,13 @@ function sentence(trans: TranslationBundle, session: SessionModel): string {
   }
   if (last?.kind === 'refused') {
     return refusalText(trans, last.refused).message;
+  }
+  if (last?.kind === 'message') {
+    const { content } = last.action;
+    const said = revealHidden(content.slice(0, LONGEST));
+    return timeline.question
+      ? trans.__('The agent asks: %1', said)
+      : trans.__('The agent answers: %1', said);
   }
   return stateText(trans, session.info.state);
 }

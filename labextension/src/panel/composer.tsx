@@ -33,7 +33,9 @@ export function Composer(props: {
       ? trans.__('Add something; the agent reads it after this step')
       : session?.timeline.question
         ? trans.__('Your answer')
-        : trans.__('What shall be done?');
+        : session?.info.stuck
+          ? trans.__('A hint, or something else to do')
+          : trans.__('What shall be done?');
 
   useLayoutEffect(() => {
     fitToContent(input.current!);

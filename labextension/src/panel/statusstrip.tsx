@@ -74,7 +74,7 @@ function State({ session }: { session: SessionModel }): JSX.Element {
         {working && (
           <span className="jp-OpenHands-spinner" aria-hidden="true" />
         )}
-        {stateText(trans, state)}
+        {stateText(trans, state, session.timeline.question)}
       </span>
       {state === 'rate_limited' && <Waiting until={session.timeline.retryAt} />}
       {delegates.length > 0 && (

@@ -6,6 +6,7 @@ import {
   planText,
   problemText,
   riskText,
+  stateText,
   succeeded
 } from '../texts';
 import type { Result, RunnableAction } from '../items';
@@ -18,6 +19,15 @@ describe('riskText', () => {
     );
     expect(texts).toEqual(['Low risk', 'Medium risk', 'High risk']);
   });
+});
+
+test('who is asked something hears that an answer is waited for', () => {
+  const text = (asks: boolean): string =>
+    stateText(trans, 'awaiting_user_input', asks);
+  expect([text(false), text(true)]).toEqual([
+    'Ready for a message',
+    'Waiting for your answer'
+  ]);
 });
 
 describe('describeAction', () => {
