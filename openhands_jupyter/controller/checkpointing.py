@@ -108,7 +108,7 @@ class Checkpointing:
         """
         if not action.changes_files:
             return None
-        worker = await asyncio.to_thread(self.worker, action)
+        worker = await self.worker(action)
         id = _known_by(action)
         try:
             if self._problem is not None and self._problem.code in _NOT_AGAIN:
@@ -161,11 +161,11 @@ class Checkpointing:
             if not await asyncio.to_thread(self.store.end, self._stream.session):
                 await self.take(end=True)
 
-    def worker(self, action: Action) -> Worker:
-        """This session, about to change what an action may change. Blocks."""
+    async def worker(self, action: Action) -> Worker:
+        """This session, about to change what an action may change."""
         path = None
         if isinstance(action, FileWriteAction | FileEditAction | NotebookWrite):
-            path = path_in(self.store.workspace, action.path)
+            path = await asyncio.to_thread(path_in, self.store.workspace, action.path)
         return Worker(self._stream.session, path)
 
     def log(self, action: int, checkpoint: Checkpoint) -> None:

@@ -287,7 +287,7 @@ class Restorer:
     ) -> None:
         try:
             kept = await checkpoints.take(
-                action.id, keep=[way.target, way.expected], begin=checkpoints.worker(action)
+                action.id, keep=[way.target, way.expected], begin=await checkpoints.worker(action)
             )
         except Stopped:
             raise OpenHandsError("stopped", "Stopped before anything was restored.") from None
