@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -131,3 +132,22 @@ def test_the_person_s_files_and_the_administrator_s_servers_go_together(tmp_path
     locked = Config(root, traits | {"locked": ["mcp_servers"]}, environ=environ)
     assert [server.name for server in locked.mcp(root).servers] == ["docs"]
     assert locked.problems == []
+
+
+def test_the_examples_of_the_page_are_understood(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text()
+    first, second = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (written,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "config.toml").write_text(first + second)
+    (tmp_path / "mcp.json").write_text(written)
+    config = Config(tmp_path, environ={"OPENHANDS_HOME": str(tmp_path)})
+    read = config.mcp(tmp_path)
+    assert config.problems == [] and read.warnings == []
+    assert {server.name: server.transport for server in read.servers} == {
+        "fetch": "stdio",
+        "mcp.example.org": "http",
+        "localhost": "sse",
+        "my-db": "stdio",
+        "docs": "http",
+        "files": "stdio",
+    }
