@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from types import ModuleType
 from typing import Any
 
 from . import landlock
@@ -35,6 +36,8 @@ _LOOK = 0.1
 _READ = ("/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/sbin", "/sys")
 _WRITE = ("/dev/null", "/dev/shm", "/dev/tty")
 
+_PACKAGE = "openhands_helper"
+
 # The source is in the first line of the standard input: on the command line everybody reads it.
 _BEGIN = (
     "import sys; sys.path[:] = [*filter(None, sys.path), sys.argv[1]]; "
@@ -43,13 +46,19 @@ _BEGIN = (
 
 
 def become() -> None:
-    """Confine this process, then be the program whose source is in the first line."""
-    source = json.loads(sys.stdin.buffer.readline())
+    """Confine this process, then be the program whose modules are in the first line."""
+    program = json.loads(sys.stdin.buffer.readline())
     read = {*_READ, *sys.path, sys.prefix, sys.base_prefix}
     # A second layer, where the kernel has it.
     with contextlib.suppress(OSError):
         landlock.restrict(["/usr", *filter(None, read)], [os.getcwd(), *_WRITE], tcp=True)
-    exec(compile(source, "<helper>", "exec"), {"__name__": "__main__"})
+    package = sys.modules[_PACKAGE] = ModuleType(_PACKAGE)
+    package.__path__ = []
+    for name, source in program.items():
+        module = sys.modules[f"{_PACKAGE}.{name}"] = ModuleType(f"{_PACKAGE}.{name}")
+        module.__package__ = _PACKAGE
+        exec(compile(source, f"<{name}>", "exec"), vars(module))
+    module.main()
 
 
 class Helper:
@@ -69,14 +78,17 @@ class Helper:
         self._folder = ""
         self._stopped = False
 
-    def ask(self, source: str, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def ask(
+        self, program: dict[str, str], request: dict[str, Any], seconds: float
+    ) -> dict[str, Any]:
         """Have it do something.
 
         Parameters
         ----------
-        source
-            The code of the program, for when it does not run. It writes a line when it is ready,
-            then one for each line that it reads.
+        program
+            The code of its modules by name, for when it does not run: of one package, each after
+            those that it imports, the last with ``main``. It writes a line when it is ready, then
+            one for each line that it reads.
         request
             What it is to do.
         seconds
@@ -95,7 +107,7 @@ class Helper:
         with self._asking:
             self._stopped = False
             if self._process is None or self._process.poll() is not None:
-                self._start(source)
+                self._start(program)
                 try:
                     self._answer(_PATIENCE)
                 except ActionError:
@@ -133,7 +145,7 @@ class Helper:
         process = self._process
         return [] if process is None else [process.pid, *descendants(process.pid)]
 
-    def _start(self, source: str) -> None:
+    def _start(self, program: dict[str, str]) -> None:
         self.close()
         self._folder = tempfile.mkdtemp(prefix="openhands-helper-", dir=self._scratch)
         places = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"))
@@ -147,7 +159,7 @@ class Helper:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self._send(source)
+        self._send(program)
 
     def _send(self, request: Any) -> None:
         process = self._process

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .driving import Driving
-from .pilot import find_chromium
+from .starting import find_chromium
 
 __all__ = ["Driving", "find_chromium"]

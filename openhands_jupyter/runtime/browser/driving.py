@@ -136,7 +136,7 @@ class Driving:
         self, sandbox: Sandbox, action: BrowseInteractiveAction, stopping: asyncio.Event
     ) -> _Told:
         seconds = ACT_SECONDS + action.seconds
-        params = {"source": _source(), "request": _request(action), "seconds": seconds}
+        params = {"program": _program(), "request": _request(action), "seconds": seconds}
         try:
             async with asyncio.timeout(seconds + _ANSWER_SECONDS):
                 return msgspec.convert(await sandbox.request("helper.ask", params), _Told)
@@ -164,5 +164,7 @@ def _pictures(picture: str) -> list[Output]:
 
 
 @cache
-def _source() -> str:
-    return Path(__file__).with_name("pilot.py").read_text(encoding="utf-8")
+def _program() -> dict[str, str]:
+    folder = Path(__file__).parent
+    modules = ("waiting", "starting", "pilot")
+    return {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in modules}

@@ -1,8 +1,8 @@
 """Drives a browser: a program that runs in the sandbox, beside the browser, as long as that does.
 
-It is sent there as text and imports nothing of ours. The standard input has one request a line,
-JSON; the standard output one answer a line, see `Pilot.act`. Nothing that a page wrote is in an
-error: who reads those takes them for ours. ``{"stop": true}`` ends the request that runs.
+It is sent there as text, with `starting` and `waiting` alone. The standard input has one request a
+line, JSON; the standard output one answer a line, see `Pilot.act`. ``{"stop": true}`` ends the
+request that runs.
 """
 
 from __future__ import annotations
@@ -12,36 +12,25 @@ import base64
 import contextlib
 import json
 import os
-import re
-import shutil
 import sys
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .starting import driver, started
+from .waiting import (
+    ELEMENT_SECONDS,
+    LOOK_SECONDS,
+    OPEN_SECONDS,
+    Failed,
+    look,
+    reached,
+    touched,
+)
+
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Dialog, Locator, Page, Request
 
-CHROMIUM = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome-stable",
-    "google-chrome",
-)
-"""What it is called, the one that starts soonest first."""
-
-_NOT_THROUGH_PROXY = "<-loopback>;localhost;127.0.0.1;[::1]"
-"""Without the first, what is beside the machine would be sought without the proxy."""
-
-ARGUMENTS = (
-    "--disable-gpu",
-    "--disable-quic",
-    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--renderer-process-limit=4",
-    # Megabytes of what the scripts of a page keep.
-    "--js-flags=--max-old-space-size=512",
-)
 WIDTH, HEIGHT = 1280, 800
 """Of the window, in pixels."""
 
@@ -52,32 +41,11 @@ LONGEST_URL = 2_000
 LONGEST_TREE = 2_000_000
 """Characters."""
 
-OPEN_SECONDS = 30.0
-"""For a page to come."""
-
-ELEMENT_SECONDS = 5.0
-"""For an element to be there, in view and not covered."""
-
-LOOK_SECONDS = 10.0
-"""For a page to say what it shows."""
-
 SETTLE_SECONDS = 3.0
 """At most, for what an action made a page load."""
 
 QUIET_SECONDS = 0.2
 """Without a request, after which a page has loaded what it loads."""
-
-_BUSY = ("page_busy", "The page does not answer: its scripts keep it busy.")
-_BUSY_HINT = "Close the tab, or open another page in a new one."
-
-
-class Failed(Exception):
-    """It could not be done: a code, a sentence, a hint."""
-
-
-def find_chromium() -> str | None:
-    """The program of the browser that is installed here; None if there is none."""
-    return next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
 @dataclass
@@ -178,24 +146,24 @@ class Pilot:
     async def _act_on(self, page: Page, do: str, given: dict[str, Any]) -> None:
         ref = given["ref"]
         if do == "back":
-            await _reached(page.go_back(wait_until="commit", timeout=OPEN_SECONDS * 1000))
+            await reached(page.go_back(wait_until="commit", timeout=OPEN_SECONDS * 1000))
         elif do == "click":
-            await _touched((await self._element(ref)).click())
+            await touched((await self._element(ref)).click())
         elif do == "type":
             element = await self._element(ref)
-            await _touched(element.fill(given["text"]))
+            await touched(element.fill(given["text"]))
             if given["enter"]:
-                await _touched(element.press("Enter"))
+                await touched(element.press("Enter"))
         elif do == "press":
             target = await self._element(ref) if ref else page.keyboard
-            await _touched(target.press(given["text"]))
+            await touched(target.press(given["text"]))
         elif do == "select":
             element = await self._element(ref)
-            await _touched(element.select_option(label=given["text"]))
+            await touched(element.select_option(label=given["text"]))
         elif do == "scroll" and ref:
-            await _touched((await self._element(ref)).scroll_into_view_if_needed())
+            await touched((await self._element(ref)).scroll_into_view_if_needed())
         elif do == "scroll":
-            await _touched(page.mouse.wheel(0, given["screens"] * HEIGHT))
+            await touched(page.mouse.wheel(0, given["screens"] * HEIGHT))
         elif do == "wait":
             await self._wait(page, given["text"], given["seconds"])
 
@@ -213,15 +181,15 @@ class Pilot:
             finally:
                 self._opening = False
         page = self._tab().page
-        await _reached(page.goto(url, wait_until="commit", timeout=OPEN_SECONDS * 1000))
+        await reached(page.goto(url, wait_until="commit", timeout=OPEN_SECONDS * 1000))
 
     async def _switch(self, tab: int) -> None:
-        await _look(self._tab(tab).page.bring_to_front())
+        await look(self._tab(tab).page.bring_to_front())
         self._current = tab
 
     async def _close(self, tab: int) -> None:
         page = self._tab(tab or self._current).page
-        await _look(page.close(run_before_unload=False))
+        await look(page.close(run_before_unload=False))
 
     async def _wait(self, page: Page, text: str, seconds: float) -> None:
         if not text:
@@ -275,12 +243,12 @@ class Pilot:
         if tab is not None:
             told["url"] = tab.page.url[:LONGEST_URL]
             told["status"] = tab.status
-            tab.title = told["title"] = (await _look(tab.page.title()))[:LONGEST_NOTE]
+            tab.title = told["title"] = (await look(tab.page.title()))[:LONGEST_NOTE]
             if do == "screenshot":
-                picture = await _look(tab.page.screenshot(timeout=LOOK_SECONDS * 1000))
+                picture = await look(tab.page.screenshot(timeout=LOOK_SECONDS * 1000))
                 told["picture"] = base64.b64encode(picture).decode()
             else:
-                tree = await _look(tab.page.aria_snapshot(mode="ai", timeout=LOOK_SECONDS * 1000))
+                tree = await look(tab.page.aria_snapshot(mode="ai", timeout=LOOK_SECONDS * 1000))
         told["cut"] = len(tree) > LONGEST_TREE
         tree = found(tree[:LONGEST_TREE], given["text"] if do == "look" else "")
         start = min(given["start"], len(tree))
@@ -381,64 +349,6 @@ def found(tree: str, text: str) -> str:
     return "\n".join(filter(None, lines))
 
 
-async def _reached(going: Awaitable[Any]) -> None:
-    """Go somewhere, and say what kept it from there."""
-    from playwright.async_api import Error, TimeoutError
-
-    try:
-        await going
-    except TimeoutError:
-        raise Failed(
-            "open_timeout",
-            f"The page was not there in {OPEN_SECONDS:.0f} seconds.",
-            "Try again later, or another address.",
-        ) from None
-    except Error as error:
-        reason = re.search(r"net::ERR_([A-Z_]+)", error.message)
-        if reason is None or reason[1] == "ABORTED":
-            # A download, or no page at all; a note says so, or the page that is shown.
-            return
-        why = {
-            "TUNNEL_CONNECTION_FAILED": "The network's proxy does not lead there.",
-            "INTERNET_DISCONNECTED": "There is no network.",
-            "NAME_NOT_RESOLVED": "The host was not found; there may be no network.",
-        }.get(reason[1], f"The host was not reached, or gave no proper answer ({reason[1]}).")
-        hint = "Check the address. Whether a host may be reached is for the person to decide."
-        raise Failed("not_reached", why, hint) from None
-
-
-async def _touched(doing: Awaitable[Any]) -> None:
-    """Do something with an element, and say why that was not possible."""
-    from playwright.async_api import Error, TimeoutError
-
-    try:
-        await doing
-    except TimeoutError:
-        raise Failed(
-            "not_possible",
-            f"It was not possible within {ELEMENT_SECONDS:.0f} seconds: the element is not in "
-            "sight, covered by another or not to be changed, or the page does not answer.",
-            "Look at the page again.",
-        ) from None
-    except Error as error:
-        if "Unknown key" in error.message:
-            raise Failed(
-                "bad_key", "There is no such key.", "Keys are called Enter, Tab, a, Control+a."
-            ) from None
-        raise Failed(
-            "not_possible", "That is not possible with this element.", "Look at the page again."
-        ) from None
-
-
-async def _look(looking: Awaitable[Any]) -> Any:
-    from playwright.async_api import Error
-
-    try:
-        return await asyncio.wait_for(asyncio.ensure_future(looking), LOOK_SECONDS)
-    except (TimeoutError, Error):
-        raise Failed(*_BUSY, _BUSY_HINT) from None
-
-
 async def serve(pilot: Pilot) -> None:
     """Answer requests until there are no more; one at a time."""
     reader = asyncio.StreamReader(limit=1 << 20)
@@ -472,47 +382,20 @@ def _print(answer: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-async def main() -> None:
-    """Start the browser, and drive it until the standard input ends or the browser does."""
+def main() -> None:
+    """Drive a browser until the standard input ends, or the browser does."""
     try:
-        from playwright.async_api import Error, async_playwright
-    except ImportError:
-        raise Failed(
-            "no_playwright",
-            "Playwright, which drives the browser, is not installed.",
-            "It comes with the extra: pip install 'openhands-jupyter[browser]'. Where the sandbox "
-            "is a container, it has to be in the image.",
-        ) from None
-    chromium = find_chromium()
-    if chromium is None:
-        raise Failed(
-            "no_chromium",
-            "No Chromium is installed where the sandbox sees it.",
-            "Install it, with 'apt install chromium' on Debian.",
-        )
-    arguments = list(ARGUMENTS)
-    if proxy := os.environ.get("http_proxy"):
-        arguments.append(f"--proxy-server={proxy}")
-        arguments.append(f"--proxy-bypass-list={_NOT_THROUGH_PROXY}")
-    async with async_playwright() as playwright:
-        try:
-            browser = await playwright.chromium.launch(executable_path=chromium, args=arguments)
-        except Error:
-            raise Failed(
-                "no_start",
-                f"The browser, {chromium}, did not start in the sandbox.",
-                "Install another one, with 'apt install chromium-headless-shell' on Debian.",
-            ) from None
+        asyncio.run(_main())
+    except Failed as failed:
+        _print(dict(zip(("error", "message", "hint"), failed.args, strict=True)))
+
+
+async def _main() -> None:
+    async with driver() as playwright:
+        browser = await started(playwright)
         browser.on("disconnected", lambda _: os._exit(1))
         pilot = Pilot(browser)
         await pilot.prepare()
         _print({})
         await serve(pilot)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    try:
-        asyncio.run(main())
-    except Failed as failed:
-        _print(dict(zip(("error", "message", "hint"), failed.args, strict=True)))

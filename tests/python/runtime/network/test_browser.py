@@ -46,22 +46,23 @@ PAGES = {
 
 SPY = """
 import glob, json, os, sys
-print("{}", flush=True)
-folder = json.loads(sys.stdin.readline())["folder"]
-def can(do, *arguments):
+def can(*arguments):
     try:
-        do(*arguments)
+        open(*arguments).close()
     except OSError:
         return False
     return True
-print(json.dumps({
-    "own": can(open, "mine", "w"),
-    "kept": can(open, folder + "/kept"),
-    "others": any(can(open, path) for path in glob.glob("/proc/[0-9]*/environ")
-        if path != f"/proc/{os.getpid()}/environ"),
-    "temporary": can(open, "/tmp/mine", "w"),
-}), flush=True)
-sys.stdin.read()
+def main():
+    print("{}", flush=True)
+    folder = json.loads(sys.stdin.readline())["folder"]
+    print(json.dumps({
+        "own": can("mine", "w"),
+        "kept": can(folder + "/kept"),
+        "others": any(can(path) for path in glob.glob("/proc/[0-9]*/environ")
+            if path != f"/proc/{os.getpid()}/environ"),
+        "temporary": can("/tmp/mine", "w"),
+    }), flush=True)
+    sys.stdin.read()
 """
 
 
@@ -157,26 +158,24 @@ async def test_without_a_sandbox_with_a_network_there_is_no_browser(bench):
 @pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
 async def test_an_agent_uses_pages_where_the_sandbox_may_go(online, port, monkeypatch):
     base = f"http://{HOST}:{port}"
-    impatient = driving._source().replace("ELEMENT_SECONDS = 5.0", "ELEMENT_SECONDS = 3.0")
-    monkeypatch.setattr(driving, "_source", lambda: impatient)
+    program = driving._program()
+    patient, impatient = (f"ELEMENT_SECONDS = {seconds}" for seconds in (5.0, 3.0))
+    program["waiting"] = program["waiting"].replace(patient, impatient)
+    monkeypatch.setattr(driving, "_program", lambda: program)
     async with online(f"{HOST}:{port}") as o:
         do = Browsing(o.bench, base)
         assert await do.fails("click", "e1") == "no_page"
         look_for = "next(filter(None, map(shutil.which, CHROMIUM)), None)"
         for there, instead, code in (
-            (
-                "from playwright.async_api import Error, async",
-                "from nowhere import ",
-                "no_playwright",
-            ),
+            ("from playwright.async_api import async_", "from nowhere import ", "no_playwright"),
             (look_for, "None", "no_chromium"),
             (look_for, "'/bin/false'", "no_start"),
         ):
-            broken = impatient.replace(there, instead)
-            assert broken != impatient
-            monkeypatch.setattr(driving, "_source", lambda broken=broken: broken)
+            whole = program["starting"]
+            program["starting"] = whole.replace(there, instead)
+            assert program["starting"] != whole
             assert await do.fails("open", "/") == code
-        monkeypatch.setattr(driving, "_source", lambda: impatient)
+            program["starting"] = whole
 
         for url in ("file:///etc/passwd", "chrome://version", "javascript:1"):
             assert await do.fails("open", url) == "bad_url"
@@ -282,6 +281,7 @@ async def test_an_agent_uses_pages_where_the_sandbox_may_go(online, port, monkey
         # Should a page take it over: neither the workspace nor the secrets of others are in reach.
         await o.sh(f"echo x > kept; kill -9 $({driver})")
         assert await do.fails("look") == "browser_ended"
-        params = {"source": SPY, "request": {"folder": str(o.bench.workspace)}, "seconds": PATIENCE}
+        spying = {"program": {"spy": SPY}, "request": {"folder": str(o.bench.workspace)}}
+        params = {**spying, "seconds": PATIENCE}
         seen = await o.bench.runtime._sandbox.request("helper.ask", params)
         assert seen == {"own": True, "kept": False, "others": False, "temporary": False}
