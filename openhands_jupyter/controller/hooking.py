@@ -131,13 +131,14 @@ class Hooking:
             As given, or what the agent is told in its place where a hook does not let it go on:
             there is nothing yet that the person could be asked about.
         """
-        if not _is_call(action):
+        if action.llm is None or not _is_call(action):
             return action
         decision = await self.before(action)
         if decision.verb not in ("block", "ask"):
             return action
         message = f"A hook of the user's does not allow this call. {decision.reason}".strip()
-        return InvalidToolCallAction(message=message, thought=action.thought, llm=action.llm)
+        called = msgspec.structs.replace(action.llm, arguments=_arguments(action))
+        return InvalidToolCallAction(message=message, thought=action.thought, llm=called)
 
     async def after_saying(self, action: Action) -> None:
         """Have hooks see what was said, and the ends of tasks that other agents were given.
@@ -281,10 +282,17 @@ def _tool(action: Action) -> str:
     return known[0] if known else type(action).__name__
 
 
+def _arguments(action: Action) -> str | None:
+    """What a tool was called with, as JSON text; None where that is not known."""
+    known = arguments_of(action)
+    if known:
+        return known[1]
+    return action.llm.arguments if action.llm else None
+
+
 def _of_tool(action: Action) -> dict[str, Any]:
     """The call, and the whole action, which has what was found out before: cells, risk, places."""
-    known = arguments_of(action)
-    written = known[1] if known else action.llm and action.llm.arguments
+    written = _arguments(action)
     given = msgspec.json.decode(written) if written else {}
     whole = msgspec.json.decode(msgspec.json.encode(action))
     return {"tool_name": _tool(action), "tool_input": given, "action": whole}

@@ -247,6 +247,8 @@ async def test_hooks_see_tasks_for_others_plans_and_questions_too(bench, tmp_pat
         blocked = b.events(InvalidToolCallAction)
         assert [e.llm.tool_name for e in blocked] == ["update_plan", "delegate", "ask_user"]
         assert all("Never." in event.message for event in blocked)
+        # The model reads its calls as it made them.
+        assert all("forbidden" in (event.llm.arguments or "") for event in blocked)
         assert told(b) == [("PreToolUse", "blocked")] * 3
         # What was blocked was not said: no plan, no task, no question.
         assert b.state.plan == [] and [e.task for e in b.events(AgentDelegateAction)] == [
