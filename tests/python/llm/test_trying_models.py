@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import os
-import subprocess
-import sys
 import time
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
@@ -20,9 +17,9 @@ from shared_gateway import SharedGateway
 from tornado.httpserver import HTTPServer
 from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
-from waiting import PATIENCE
 
 from openhands_jupyter.cli import models
+from openhands_jupyter.cli.main import _parser, _run
 from openhands_jupyter.cli.terminal import Terminal
 from openhands_jupyter.config import Config
 from openhands_jupyter.llm import windows
@@ -256,26 +253,22 @@ async def test_the_command_fails_where_the_model_does_not_answer(
     assert len(model_server.requests) == 1
 
 
-def test_the_command_says_what_works_and_fails_where_something_does_not(
-    model_server: ModelServer, tmp_path: Path
+async def test_the_command_says_what_works_and_fails_where_something_does_not(
+    shared_gateway: SharedGateway,
+    model_server: ModelServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scripted(model_server, NUMBERS, call("note", word="blue"), text("Green."))
-    environment = {
-        **os.environ,
-        "OPENHANDS_HOME": str(tmp_path / "home"),
-        "LLM_BASE_URL": model_server.url,
-        "LLM_API_KEY": "sk-canary-0123456789",
-    }
-    ran = subprocess.run(
-        [sys.executable, "-m", "openhands_jupyter.cli", "models", "test", "openai/scripted"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE * 4,
-    )
-    lines = [line.split() for line in ran.stdout.splitlines() if line.startswith("  ")]
+    monkeypatch.setattr("openhands_jupyter.session.manager.ModelGateway", shared_gateway.lend)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENHANDS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LLM_BASE_URL", model_server.url)
+    monkeypatch.setenv("LLM_API_KEY", "sk-canary-0123456789")
+    printed = io.StringIO()
+    options = _parser().parse_args(["models", "test", "openai/scripted"])
+    assert await _run(options, Terminal(io.StringIO(), printed)) == 1
+    lines = [line.split() for line in printed.getvalue().splitlines() if line.startswith("  ")]
     told = {" ".join(words[:2]) for words in lines}
-    assert ran.returncode == 1, ran.stderr
     assert {"key ok", "streaming ok", "vision failed", "window unknown"} <= told
-    assert "sk-canary" not in ran.stdout + ran.stderr
+    assert "sk-canary" not in printed.getvalue()

@@ -109,6 +109,8 @@ FOR_THE_MOMENT = [
     ("model_unavailable", status(503, retry_after="0.1")),
     ("model_unreachable", reset()),
     ("model_cut_off", text(LONG).cut()),
+    ("model_rate_limited", text(LONG).failing(code=429, message="Slow down.")),
+    ("model_unavailable", call("execute_bash", command=LONG).failing(message="Overloaded.")),
     ("model_cut_off", call("execute_bash", command=LONG).cut()),
 ]
 
@@ -134,6 +136,7 @@ FOR_GOOD = [
     ("model_quota", status(429, "You exceeded your current quota, check your billing.")),
     ("model_error", page("<html>Welcome</html>")),
     ("model_bad_request", status(400, "No.")),
+    ("model_auth", text(LONG).failing(code="invalid_api_key", message="Incorrect key.")),
     ("model_rate_limited", status(429, retry_after="700")),
 ]
 
