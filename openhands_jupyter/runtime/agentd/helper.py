@@ -22,6 +22,7 @@ from typing import Any
 
 from . import landlock
 from .errors import ActionError
+from .processes import started_with
 from .supervise import descendants
 
 STOP_SECONDS = 0.25
@@ -134,7 +135,7 @@ class Helper:
             process, self._process = self._process, None
             if process is None:
                 return
-            for pid in [process.pid, *descendants(process.pid)]:
+            for pid in self._pids_with(process):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             process.wait()
@@ -143,7 +144,11 @@ class Helper:
     def pids(self) -> list[int]:
         """Its processes."""
         process = self._process
-        return [] if process is None else [process.pid, *descendants(process.pid)]
+        return [] if process is None else self._pids_with(process)
+
+    def _pids_with(self, process: subprocess.Popen[bytes]) -> list[int]:
+        # Some of those that it starts make themselves nobody's children.
+        return [process.pid, *descendants(process.pid), *started_with("HOME", self._folder)]
 
     def _start(self, program: dict[str, str]) -> None:
         self.close()

@@ -65,6 +65,15 @@ def _is_marked(pid: int, mark: str) -> bool:
         return f"{MARK}={mark}".encode() in file.read().split(b"\0")
 
 
+def started_with(name: str, value: str) -> Iterator[int]:
+    """The processes that have this environment variable, so far as they can be seen."""
+    variable = f"{name}={value}".encode()
+    for pid in _pids():
+        with contextlib.suppress(OSError):
+            if _has_variable(pid, variable):
+                yield pid
+
+
 def kill_session(session: int) -> None:
     """Kill every process of a session, its leader first so that it starts nothing more."""
     for pid in (session, *_pids()):
