@@ -23,7 +23,9 @@ from driven import Driven, driven, growth
 from measure import Row
 from timed_model import TimedModel, served
 
-STEPS, LONG, FEW = 50, 500, 20
+STEPS, FEW = 50, 20
+LONG, SHORTER = 500, 200
+"""Steps over which growth is measured, with more than one round and with one."""
 
 
 def rows(rounds: int = 3) -> list[Row]:
@@ -37,6 +39,7 @@ async def _rows(rounds: int) -> list[Row]:
     def note(name: str, figure: float | None) -> None:
         if figure is not None:
             figures.setdefault(name, []).append(figure)
+            print(f"  {name}: {figure:.2f}", flush=True)
 
     with served() as model:
         async with driven(model) as ours:
@@ -51,10 +54,11 @@ async def _rows(rounds: int) -> list[Row]:
                 note("command", statistics.median(await ours.took(session)))
                 note("bash sdk", sdk("terminal", FEW, "p50_ms"))
                 await _cells(ours, note, number)
-            gaps, _ = await ours.run("mix", LONG, "long")
+            long = LONG if rounds > 1 else SHORTER
+            gaps, _ = await ours.run("mix", long, "long")
             note("growth", growth(gaps))
-            note("growth floor", growth(floor(model, "mix", LONG, "floor-long")))
-            note("growth sdk", _sdk_growth())
+            note("growth floor", growth(floor(model, "mix", long, "floor-long")))
+            note("growth sdk", _sdk_growth(long))
     found = {name: statistics.median(values) for name, values in figures.items()}
     return _table(found)
 
@@ -91,12 +95,11 @@ def floor(model: TimedModel, kind: str, steps: int, name: str) -> list[float]:
     return model.gaps(name)
 
 
-def _sdk_growth() -> float | None:
-    early, late = sdk("mix", LONG, "early_ms", "late_ms") or (None, None)
+def _sdk_growth(steps: int) -> float | None:
+    early, late = sdk("mix", steps, "early_ms", "late_ms") or (None, None)
     if early is None or late is None:
         return None
-    share = LONG // 25
-    return (late - early) * 1000 / (LONG - 3 * share)
+    return (late - early) * 1000 / (steps - 3 * (steps // 25))
 
 
 def sdk(kind: str, steps: int, *names: str) -> Any:
