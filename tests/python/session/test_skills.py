@@ -24,9 +24,10 @@ async def test_what_comes_up_goes_behind_what_the_model_has(
     put(workspace / ".openhands/microagents/csv.md", "---\ntriggers: [csv]\n---\nUse pandas.")
     put(workspace / ".openhands/microagents/bad.md", "---\nname: [\n---\n")
     put(tmp_path / "home/skills/plots/SKILL.md", "---\ndescription: Plots.\n---\nNo titles.")
-    # A hook of the person's sees the one step that is executed.
+    # A hook of the person's sees what is executed and what is asked for.
     seen = tmp_path / "seen"
-    hooks = {"PreToolUse": [{"matcher": "execute_bash|use_skill", "command": f"cat >> {seen}"}]}
+    keep = f"cat >> {seen}; echo >> {seen}"
+    hooks = {"PreToolUse": [{"matcher": "execute_bash|use_skill", "command": keep}]}
     put(tmp_path / "home/hooks.json", json.dumps(hooks))
     model_server.play(
         call("execute_bash", command="cd sub"),
@@ -39,7 +40,8 @@ async def test_what_comes_up_goes_behind_what_the_model_has(
         await until(session, "finished")
         given = [(e.path, e.reason) for e in events(session, SkillObservation)]
         (found,) = events(session, SkillsObservation)
-    assert json.loads(seen.read_text())["tool_input"] == {"command": "cd sub"}
+    inputs = [json.loads(line)["tool_input"] for line in seen.read_text().splitlines()]
+    assert inputs == [{"command": "cd sub"}, {"skill": "plots"}]
     assert given == [
         ("AGENTS.md", "always"),
         (".openhands/microagents/csv.md", "word"),
