@@ -378,8 +378,10 @@ function ActionCard(props: IItemProps & { item: IActionItem }): JSX.Element {
             {object}
           </button>
         )}
-        <Outcome item={item} pending={pending} />
-        {!pending && <ItemMenu session={session} event={item.id} />}
+        <span className="jp-OpenHands-headEnd">
+          <Outcome item={item} pending={pending} />
+          {!pending && <ItemMenu session={session} event={item.id} />}
+        </span>
       </header>
       {!pending && (
         <ActionContent session={session} item={item} liveOutput={liveOutput} />

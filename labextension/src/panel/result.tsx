@@ -76,7 +76,7 @@ export function ActionContent(props: IActionContentProps): JSX.Element {
         <Outputs session={session} outputs={result.outputs ?? []} />
       )}
       {result?.type === 'BrowserOutputObservation' && (
-        <Page session={session} result={result} />
+        <Page session={session} result={result} from={placeOf(action)} />
       )}
       {result?.type === 'KernelCopyObservation' && <Copied result={result} />}
       {result?.type === 'FileReadObservation' && <FileText result={result} />}
@@ -305,21 +305,39 @@ function FileText({ result }: { result: FileReadObservation }): JSX.Element {
 }
 
 /**
+ * The page that an action is said to be about.
+ */
+function placeOf(action: RunnableAction): string | undefined {
+  switch (action.type) {
+    case 'BrowseURLAction':
+      return action.url;
+    case 'BrowseInteractiveAction':
+      return action.url || action.page;
+    default:
+      return undefined;
+  }
+}
+
+/**
  * What was read of a page of the web; nothing of it is drawn as a page.
  */
 function Page(props: {
   session: string;
   result: BrowserOutputObservation;
+  /** Where it is already said to be. */
+  from?: string;
 }): JSX.Element {
-  const { session, result } = props;
+  const { from, session, result } = props;
   const { trans } = useServices();
   return (
     <>
       {result.title && (
         <p className="jp-OpenHands-quiet">{revealOnOneLine(result.title)}</p>
       )}
-      {!!result.tabs?.length && (
-        <p className="jp-OpenHands-quiet">{revealOnOneLine(result.url)}</p>
+      {result.url && result.url !== from && (
+        <p className="jp-OpenHands-quiet">
+          {trans.__('Now on %1', revealOnOneLine(result.url))}
+        </p>
       )}
       {result.notes?.map((note, index) => (
         <p key={index}>{revealOnOneLine(note)}</p>
