@@ -20,7 +20,10 @@ export function stepsOf(
       ? -1
       : items.findIndex(item => item.kind === 'user' && item.id > end);
   // What the task was answered with is shown as its answer.
-  return items
-    .slice(first, next < 0 ? undefined : next)
-    .filter(item => item.kind !== 'finish');
+  const rows = items.slice(first, next < 0 ? undefined : next);
+  const steps = rows.filter(({ kind }) => kind !== 'finish');
+  const [said] = steps.filter(({ kind }) => kind === 'message').slice(-1);
+  return end === null || steps.length < rows.length
+    ? steps
+    : steps.filter(step => step !== said);
 }

@@ -224,29 +224,31 @@ function Steps(props: {
             )}
           </p>
         )}
-        <ol role="log" aria-label={trans.__('Steps')} aria-live="off">
-          {items.slice(-MOST_STEPS).map(item => (
-            <li key={item.id}>
-              <Boundary
-                instead={
-                  <p className="jp-OpenHands-quiet">
-                    {trans.__('Event %1 cannot be shown.', item.id)}
-                  </p>
-                }
-              >
-                <Step session={session} item={item} pending={pending} />
-              </Boundary>
-            </li>
-          ))}
-          {working &&
-            session.live.all
-              .filter(live => live.kind !== 'output')
-              .map(live => (
-                <li key={`${live.kind}:${live.cause}`}>
-                  <LiveRow live={live} />
-                </li>
-              ))}
-        </ol>
+        <div role="log" aria-label={trans.__('Steps')} aria-live="off">
+          <ol>
+            {items.slice(-MOST_STEPS).map(item => (
+              <li key={item.id}>
+                <Boundary
+                  instead={
+                    <p className="jp-OpenHands-quiet">
+                      {trans.__('Event %1 cannot be shown.', item.id)}
+                    </p>
+                  }
+                >
+                  <Step session={session} item={item} pending={pending} />
+                </Boundary>
+              </li>
+            ))}
+            {working &&
+              session.live.all
+                .filter(live => live.kind !== 'output')
+                .map(live => (
+                  <li key={`${live.kind}:${live.cause}`}>
+                    <LiveRow live={live} />
+                  </li>
+                ))}
+          </ol>
+        </div>
       </Fold>
       {pending && (
         <ApprovalCard
@@ -315,11 +317,23 @@ function Step(props: {
 function gist(action: RunnableAction): string {
   switch (action.type) {
     case 'CmdRunAction':
-      return revealOnOneLine(action.command.slice(0, LONGEST_GIST));
+      return oneLine(action.command);
     case 'IPythonRunCellAction':
     case 'KernelCodeAction':
-      return revealOnOneLine(action.code.slice(0, LONGEST_GIST));
+      return oneLine(action.code);
     default:
       return '';
   }
+}
+
+/**
+ * Lines of code put behind each other; whoever unfolds the step sees them as they are.
+ */
+function oneLine(code: string): string {
+  return revealOnOneLine(
+    code
+      .slice(0, LONGEST_GIST)
+      .trim()
+      .replace(/[ \t]*\n[ \t]*/g, ' ')
+  );
 }
