@@ -16,12 +16,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from tornado.httpserver import HTTPServer
+from tornado.iostream import StreamClosedError
 from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
@@ -70,7 +71,8 @@ class Completions(RequestHandler):
         task = self._task(body)
         call = task.answer()
         if body.get("stream"):
-            await self._stream(task, call, len(self.request.body) // 4)
+            with suppress(StreamClosedError):
+                await self._stream(task, call, len(self.request.body) // 4)
         else:
             assert call is not None
             message = {"role": "assistant", "content": None, "tool_calls": [_call(task, call)]}
@@ -111,6 +113,8 @@ class Completions(RequestHandler):
             await asyncio.sleep(max(0.0, begun + number * task.pace - time.monotonic()))
             self._event({"content": f"<t:{time.monotonic_ns()}>"})
         await self.flush()
+        # What is written at the very end comes with the whole message, and not as live text.
+        await asyncio.sleep(0.1)
 
     def _event(self, delta: dict[str, Any], reason: str | None = None) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
