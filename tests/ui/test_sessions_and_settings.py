@@ -19,7 +19,7 @@ def test_new_rename_delete(
     panel.expect_state("Finished")
     panel.new_session()
     panel.send("Hello")
-    panel.expect_state("Ready for a message")
+    panel.expect_state("Waiting for your answer")
 
     sessions = panel.list_sessions()
     expect(sessions.get_by_role("listitem")).to_have_count(2)
