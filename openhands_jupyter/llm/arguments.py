@@ -15,6 +15,8 @@ LONGEST_NAME = 64
 DEPTH = 30
 """Levels of objects and lists; what is deeper breaks whoever reads it later."""
 
+MOST_CALLS = 20
+"""Calls of one text that are read."""
 
 _FORBIDDEN = re.compile(r"[^a-zA-Z0-9_-]")
 

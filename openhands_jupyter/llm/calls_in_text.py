@@ -9,12 +9,9 @@ from typing import Any
 
 import msgspec
 
-from .arguments import TOO_DEEP, Found, Unreadable, careless_json, encoded
+from .arguments import MOST_CALLS, TOO_DEEP, Found, Unreadable, careless_json, encoded
 from .base import Tool
 from .native_forms import STEP, TOKENS_BEGIN, as_python, as_react, as_tokens
-
-MOST_CALLS = 20
-"""Calls of one reply that are read."""
 
 _THOUGHTS = re.compile(r"\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _TAGS = "tool_call|function_call|function|invoke|tool_use"
@@ -23,7 +20,7 @@ _ARGUMENT = re.compile(
     r"(.*?)(?:</\1>\s*(?=<\1\b|</|\Z)|(?=</(?:tool_call|function_call|function|invoke|tool_use)>)|\Z)",
     re.DOTALL,
 )
-_BY_KEYS = re.compile(r"\s*([\w.-]+)\s*((?:<arg_key>.*)?)\s*\Z", re.DOTALL)
+_BY_KEYS = re.compile(r"([\w.-]+)\s*(<arg_key>.*)?\Z", re.DOTALL)
 _PAIR = re.compile(
     r"<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)", re.DOTALL
 )
@@ -31,7 +28,7 @@ _PAIR = re.compile(
 
 _FENCE = re.compile(r"^```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LOOKS_LIKE_CALL = re.compile(
-    r"\A\s*\[?\s*\{\s*[\"'](?:name|tool|tool_name|function|tool_calls|action)[\"']\s*:"
+    r"(?:\[\s*)?\{\s*[\"'](?:name|tool|tool_name|function|tool_calls|action)[\"']\s*:"
 )
 _NAME_KEYS = ("name", "tool_name", "tool", "function", "action")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_input")
@@ -144,9 +141,9 @@ def _call_in(
         inner = pattern.search(body)
         if inner and inner["name"]:
             return _call_in(inner, body[inner.end() :], known, pattern)
-        keys = _BY_KEYS.match(body)
+        keys = _BY_KEYS.match(body.strip())
         if keys and (keys[2] or keys[1] in known):
-            pairs = _PAIR.findall(keys[2])
+            pairs = _PAIR.findall(keys[2] or "")
             tool = known.get(keys[1])
             return keys[1], encoded({key: _value(value, tool, key) for key, value in pairs})
         return _named_in_json(body, known)
@@ -163,8 +160,19 @@ def _by_own_names(body: str, tool: Tool | None) -> dict[str, Any]:
     names = "|".join(map(re.escape, tool.parameters.get("properties", {}))) if tool else ""
     if not names or not re.match(rf"\s*<({names})>", body):
         return {}
-    parts = re.findall(rf"<({names})>(.*?)</\1>", body, re.DOTALL)
-    return {name: _value(value, tool, name) for name, value in parts}
+    found: dict[str, Any] = {}
+    open_ended, at = set(), 0
+    while match := re.compile(f"<({names})>").search(body, at):
+        name, at = match[1], match.end()
+        if name in open_ended:
+            continue
+        close = body.find(f"</{name}>", at)
+        if close < 0:
+            open_ended.add(name)
+            continue
+        found[name] = _value(body[at:close], tool, name)
+        at = close
+    return found
 
 
 def _named_in_json(body: str, known: Collection[str]) -> tuple[str, str]:
@@ -223,7 +231,7 @@ def _as_json(reply: str, known: dict[str, Tool]) -> Found:
         try:
             value = careless_json(text)
         except Unreadable:
-            if _LOOKS_LIKE_CALL.match(text):
+            if _LOOKS_LIKE_CALL.match(text.lstrip()):
                 raise
             continue
         values = value if isinstance(value, list) else [value]
@@ -243,7 +251,7 @@ def _json_in(reply: str) -> list[tuple[int, str]]:
         for m in _FENCE.finditer(reply)
         if m[1].lower() in ("json", "", "tool_call")
     ]
-    if not places and (match := re.search(r"^\s*[\[{]", reply, re.MULTILINE)):
+    if not places and (match := re.search(r"^[^\S\n]*[\[{]", reply, re.MULTILINE)):
         places.append((match.start(), reply[match.start() :]))
     return places
 

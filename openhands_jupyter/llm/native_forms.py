@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import islice
 from typing import Any
 
-from .arguments import Found, Unreadable, careless_json, encoded
+from .arguments import MOST_CALLS, Found, Unreadable, careless_json, encoded
 from .base import Tool
 
 # Those of DeepSeek have a wide bar.
@@ -22,9 +23,10 @@ STEP = re.compile(r"^Action:[ \t]*`?([\w.-]+)`?[ \t]*\n+Action Input:[ \t]*", re
 """A call in words, as chains of thoughts and actions have it."""
 
 _PYTHON = re.compile(
-    r"^```(?:tool_code|tool_call|python|py)[ \t]*\n(.*?)(?:^```[ \t]*$|\Z)|^(\[\w+\(.*\)\])\s*\Z",
+    r"^```(?:tool_code|tool_call|python|py)[ \t]*\n(.*?)(?:^```[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+_LIST_OF_CALLS = re.compile(r"^\[\w+\(", re.MULTILINE)
 
 
 def as_tokens(reply: str, known: dict[str, Tool]) -> Found:
@@ -35,7 +37,8 @@ def as_tokens(reply: str, known: dict[str, Tool]) -> Found:
     names = "|".join(map(re.escape, known))
     between = rf"(?:\s|json|```|{_TOKEN})*"
     named = re.compile(rf"(?<![\w\"'])({names})(?::\d+)?{between}(?=\{{)")
-    calls = [(m[1], _object(m[1], reply[m.end() :])) for m in named.finditer(reply, first.start())]
+    found = islice(named.finditer(reply, first.start()), MOST_CALLS)
+    calls = [(match[1], _object(match[1], reply[match.end() :])) for match in found]
     if not calls:
         calls = _named_within(_ANY_TOKEN.sub(" ", reply[first.start() :]).strip(), known)
     return (first.start(), calls) if calls else None
@@ -57,11 +60,15 @@ def as_react(reply: str, known: dict[str, Tool]) -> Found:
 
 def as_python(reply: str, known: dict[str, Tool]) -> Found:
     """Calls of functions with the names of tools, and with nothing but values in them."""
-    code = _PYTHON.search(reply)
-    if code is None:
+    if block := _PYTHON.search(reply):
+        start, code = block.start(), block[1]
+    elif (calls_begin := _LIST_OF_CALLS.search(reply)) and reply.rstrip().endswith(")]"):
+        start = calls_begin.start()
+        code = reply[start:]
+    else:
         return None
     try:
-        body = ast.parse((code[1] or code[2]).strip()).body
+        body = ast.parse(code.strip()).body
         expressions = [node.value for node in body if isinstance(node, ast.Expr)]
         if len(expressions) == 1 and isinstance(expressions[0], ast.List):
             expressions, body = expressions[0].elts, []
@@ -70,7 +77,7 @@ def as_python(reply: str, known: dict[str, Tool]) -> Found:
         return None
     if not calls or len(expressions) < len(body):
         return None
-    return code.start(), calls
+    return start, calls
 
 
 def _python_call(node: ast.expr, known: dict[str, Tool]) -> tuple[str, str]:

@@ -51,6 +51,8 @@ Source: the references of OpenAI's and Anthropic's APIs, "Error codes" and "Erro
 
 _SHORTEST_SECRET = 6
 _LONGEST_QUOTE = 500
+_LONGEST_LOOK = 5_000
+"""Characters of what a provider said that are looked at."""
 
 
 def explain(error: Exception, config: ModelConfig, begun: bool, images: bool) -> ModelError:
@@ -137,7 +139,7 @@ def _interrupted(error: Exception, config: ModelConfig, begun: bool) -> ModelErr
 
 def _by_key(error: Exception, config: ModelConfig) -> ModelError | None:
     refused = isinstance(error, AuthenticationError) or _status(error) in (401, 403)
-    if not config.api_key and (refused or _MISSING_KEY.search(str(error))):
+    if not config.api_key and (refused or _MISSING_KEY.search(_said(error))):
         return ModelError(
             "model_auth", f"No API key is set for {config.model}.", f"Set one {_SET_A_KEY}."
         )
@@ -152,7 +154,7 @@ def _by_key(error: Exception, config: ModelConfig) -> ModelError | None:
 
 
 def _by_images(error: Exception, config: ModelConfig, images: bool) -> ModelError | None:
-    refused = _status(error) in (400, 404, 415, 422, 500, 501) and _ON_IMAGES.search(str(error))
+    refused = _status(error) in (400, 404, 415, 422, 500, 501) and _ON_IMAGES.search(_said(error))
     if not images or not refused:
         return None
     return ModelError(
@@ -170,7 +172,7 @@ def _by_status(error: Exception, config: ModelConfig) -> ModelError | None:
             f"The conversation does not fit into the context window of {config.model}. {quote}",
             "Start a new session, or choose a model with a larger context window.",
         )
-    if _NO_PROVIDER.search(str(error)):
+    if _NO_PROVIDER.search(_said(error)):
         return ModelError(
             "model_not_found",
             f"The name {config.model} does not tell the provider of the model.",
@@ -186,7 +188,7 @@ def _by_status(error: Exception, config: ModelConfig) -> ModelError | None:
             )
         case 402:
             return _out_of_quota(config, quote)
-        case 429 if _NO_QUOTA.search(str(error)):
+        case 429 if _NO_QUOTA.search(_said(error)):
             return _out_of_quota(config, quote)
         case 429:
             return _rate_limited(error, config)
@@ -301,9 +303,14 @@ def _host(base_url: str) -> str:
     return re.sub(r"^\w+://", "", base_url).partition("/")[0].rpartition("@")[2]
 
 
+def _said(error: Exception) -> str:
+    """The beginning of what the provider said, which may be of any length."""
+    return str(error)[:_LONGEST_LOOK]
+
+
 def _quote(error: Exception, config: ModelConfig) -> str:
     """What the provider said, as a sentence, scrubbed; empty if it said nothing."""
-    text = _NOISE.sub("", str(error).split("\nTraceback", 1)[0])
+    text = _NOISE.sub("", _said(error).split("\nTraceback", 1)[0])
     while match := _CLASS_PREFIX.match(text):
         text = text[match.end() :]
     if config.api_key and len(config.api_key) >= _SHORTEST_SECRET:

@@ -12,6 +12,9 @@ from .native_forms import TOKENS_BEGIN
 _HELD = 80
 """Characters at most that are held back, because a call may begin with them."""
 
+_LONGEST_BLOCK = 20_000
+"""Characters of a block of code after which it is no part of an explanation any more."""
+
 _BLOCK = re.compile(
     r"^```(?:python3?|py|ipython|bash|sh|shell|console|json|tool_call|tool_code)\b", re.MULTILINE
 )
@@ -34,7 +37,6 @@ class TextStream:
         self._on_delta = on_delta
         self._opening = opening(names) if names else None
         self._held = ""
-        self._block = ""
         self._begun = False
         self._state = "text"
 
@@ -72,12 +74,12 @@ class TextStream:
         assert self._opening is not None
         if not self._begun:
             begin = self._held.lstrip()
-            if not begin or "<thinking>".startswith(begin):
+            if len(self._held) < _HELD and (not begin or "<thinking>".startswith(begin)):
                 return False
             if match := re.match(r"<think(?:ing)?>", begin):
                 self._held, self._state, self._begun = begin[match.end() :], "thoughts", True
                 return True
-            if begin[0] in "{[":
+            if begin.startswith(("{", "[")):
                 self._state, self._begun = "call", True
                 return True
         tag, block = self._opening.search(self._held), _BLOCK.search(self._held)
@@ -111,7 +113,10 @@ class TextStream:
             self._say("text", self._held[: match.end() - 1])
             self._held, self._state = self._held[match.end() - 1 :], "text"
             return True
-        return False
+        if len(self._held) < _LONGEST_BLOCK:
+            return False
+        self._state = "call"
+        return True
 
     def _say(self, kind: str, text: str) -> None:
         if text:

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from openhands_jupyter import ipython_code
-from openhands_jupyter.controller.fingerprints import _IDS, _NUMBERS, _OF_ACTIONS, _TIMES
+from openhands_jupyter.controller.fingerprints import _CLOCKS, _IDS, _NUMBERS, _OF_ACTIONS, _TIMES
+from openhands_jupyter.llm.base import Delta, Tool
+from openhands_jupyter.llm.calls_in_text import read
+from openhands_jupyter.llm.text_stream import TextStream
 from openhands_jupyter.llm.tour.tasks import task_for
 from openhands_jupyter.notebooks.cleanroom.comparing import comparable
 from openhands_jupyter.notebooks.running.planning import starts_agent
@@ -25,7 +28,11 @@ LENGTH = 20_000
 NOTHING = 0.1
 """Seconds of the processor that are too few to be compared."""
 
-VOLATILE = [*(pattern.sub for pattern, _ in (*_IDS, *_TIMES, *_OF_ACTIONS)), _NUMBERS.sub]
+VOLATILE = [
+    *(pattern.sub for pattern, _ in (*_IDS, *_TIMES, *_OF_ACTIONS)),
+    _NUMBERS.sub,
+    _CLOCKS.sub,
+]
 PIECES = [
     "/tmp/",
     "1",
@@ -46,6 +53,50 @@ PIECES = [
     "[\n",
     " ± ",
     "<metadata>",
+]
+
+TOOL = Tool(
+    name="read",
+    description="Read a file.",
+    parameters={"properties": {"path": {"type": "string"}, "start": {"type": "integer"}}},
+)
+BEGINNINGS = [
+    "",
+    "<think>",
+    "<tool_call>",
+    "<tool_call>a",
+    "<read>",
+    "<function=read>",
+    "<|python_tag|>",
+    "[TOOL_CALLS]",
+    "Action: read\n",
+    "```json\n",
+    "```python\n",
+    "[",
+]
+PIECES_OF_CALLS = [
+    " ",
+    "\n",
+    "```\n",
+    "\n```python\n",
+    "{\n",
+    "[read(\n",
+    "read{}",
+    "read ",
+    "<tool_call ",
+    "<tool_call>",
+    "<read><path>",
+    "<path>a",
+    "<argument name=",
+    "<argument name=path>",
+    "</argument>",
+    "<parameter=path>",
+    "<arg_key>path</arg_key>",
+    "<arg_key>path</arg_key><arg_value>",
+    "<think>",
+    "Action: read\n",
+    "Action: read\nAction Input: {",
+    "[TOOL_CALLS]",
 ]
 
 
@@ -80,6 +131,23 @@ def test_time_grows_with_the_length_alone(piece: str, configured: Callable[[str]
     for look in (*finders, compared, printed, volatile, task_for, configured):
         short, long = (processor_time(look, piece, LENGTH * times) for times in (1, 4))
         assert long < 8 * short + NOTHING, look
+
+
+@pytest.mark.parametrize("begin", BEGINNINGS)
+def test_replies_of_models_are_read_in_time_that_grows_with_their_length(begin: str) -> None:
+    def whole(text: str) -> None:
+        read(begin + text, [TOOL])
+
+    def streamed(text: str) -> None:
+        stream = TextStream(lambda delta: None, ["read"])
+        stream.take(Delta(kind="text", text=begin))
+        for start in range(0, len(text), 5):
+            stream.take(Delta(kind="text", text=text[start : start + 5]))
+
+    for piece in PIECES_OF_CALLS:
+        for look in (whole, streamed):
+            short, long = (processor_time(look, piece, LENGTH * times) for times in (1, 4))
+            assert long < 8 * short + NOTHING, (look, piece)
 
 
 def processor_time(look: Callable[[str], object], piece: str, length: int) -> float:
