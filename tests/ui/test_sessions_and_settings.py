@@ -54,7 +54,8 @@ def test_new_rename_delete(
 
 
 def test_settings(panel: Panel, lab: LabServer, expected_errors: list[str]) -> None:
-    expected_errors.append("422 (Unprocessable Entity)")
+    expected_errors += ["422 (Unprocessable Entity)", "409 (Conflict)"]
+    write_mcp_server(lab, "<b>first</b>")
     panel.root.get_by_role("button", name="Settings").click()
     form = panel.root.get_by_role("form", name="Settings")
     expect(form.get_by_label("Model", exact=True)).to_have_value("openai/scripted")
@@ -103,6 +104,21 @@ def test_settings(panel: Panel, lab: LabServer, expected_errors: list[str]) -> N
     expect(form.get_by_role("button", name="Remove API key")).to_have_count(0)
     names = [secret["name"] for secret in lab.call("GET", "settings")["secrets"]]
     assert names == ["OPENAI_API_KEY"]
+
+    # A server that the workspace names is allowed as it was shown.
+    form.get_by_role("button", name="Allow theirs…").click()
+    dialog = panel.page.get_by_role("dialog", name="Allow this MCP server?")
+    expect(dialog).to_contain_text("<b>first</b>")
+    write_mcp_server(lab, "second")
+    dialog.get_by_role("button", name="Allow", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("It was changed")
+    expect(dialog).to_contain_text("second")
+    dialog.get_by_role("button", name="Allow", exact=True).click()
+    back = form.get_by_role("button", name="Take back that theirs is allowed")
+    expect(back).to_be_focused()
+    assert [one["consent"] for one in lab.call("GET", "mcp")["servers"]] == [True]
+    back.click()
+    expect(form.get_by_role("button", name="Allow theirs…")).to_be_focused()
 
     form.get_by_role("button", name="Close").click()
     expect(panel.composer).to_be_visible()
@@ -166,3 +182,9 @@ def test_the_mode_is_chosen_and_auto_has_to_be_confirmed(
 def field(form: Locator, label: str) -> Locator:
     """The field with a label, and what is said about it."""
     return form.locator(".jp-OpenHands-field").filter(has=form.page.get_by_text(label, exact=True))
+
+
+def write_mcp_server(lab: LabServer, argument: str) -> None:
+    """Have the workspace name an MCP server that is started with this."""
+    server = {"command": "/no/such/server", "args": [argument]}
+    (lab.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": server}}))

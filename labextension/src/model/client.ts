@@ -178,6 +178,12 @@ export interface IMcpTool {
 }
 
 /**
+ * Which of a server's tools are called without asking: none, all, those that say that they only
+ * read, or these, by the server's own names.
+ */
+export type McpTrust = boolean | 'reads' | readonly string[];
+
+/**
  * How an MCP server is doing.
  */
 export interface IMcpServer {
@@ -191,6 +197,28 @@ export interface IMcpServer {
   /** The end of its error output. */
   stderr: string;
   notice: string;
+  origin: 'person' | 'administrator' | 'workspace';
+  /** The file that it is written in; empty for the administrator's. */
+  file: string;
+  /** All that decides over a server of a workspace, as JSON; empty for others. */
+  definition: string;
+  /** Its definition as a hash. */
+  digest: string;
+  /** The secrets and variables that it is given, by name. */
+  variables: readonly string[];
+  /** Whether the person allowed it; null where it needs no consent. */
+  consent: boolean | null;
+  trust: McpTrust;
+}
+
+/**
+ * What the person allows an MCP server; what is left out stays as it is.
+ */
+export interface IMcpConsent {
+  /** Whether it may be used; only for a server of a workspace. */
+  use?: boolean;
+  /** Null for what is configured. */
+  trust?: McpTrust | null;
 }
 
 /**
@@ -551,6 +579,22 @@ export class ApiClient {
   async restartMcp(name: string, session: string | null): Promise<void> {
     const route = `mcp/${encodeURIComponent(name)}/restart`;
     await this._json('POST', route, session === null ? {} : { session });
+  }
+
+  /**
+   * Keep what the person allows one of them.
+   *
+   * @param digest - Of the definition that they have seen; refused where it is another by now.
+   */
+  async consentToMcp(
+    name: string,
+    session: string | null,
+    digest: string,
+    consent: IMcpConsent
+  ): Promise<void> {
+    const route = `mcp/${encodeURIComponent(name)}/consent`;
+    const place = session === null ? {} : { session };
+    await this._json('PUT', route, { ...place, digest, ...consent });
   }
 
   async pythons(): Promise<IPython[]> {

@@ -4,11 +4,12 @@ import { revealHidden, revealOnOneLine } from '../model/inert';
 import { McpList, mcpStateText } from '../model/mcp';
 import { problemText } from '../model/texts';
 import { Fold } from './fold';
+import { askToAllow } from './mcpconsent';
 import { Problem } from './problem';
 import { useObservable, useServices } from './services';
 
 /**
- * The person's MCP servers: how each is, what it offers, and a button to start it anew.
+ * The MCP servers: how each is, what it offers, what it is allowed, and a button to start it anew.
  */
 export function McpServers(): JSX.Element {
   const { model, trans } = useServices();
@@ -29,7 +30,7 @@ export function McpServers(): JSX.Element {
       <h3 id={heading}>{trans.__('Your MCP servers')}</h3>
       <p className="jp-OpenHands-quiet">
         {trans.__(
-          'Tools of your own, from mcp.json or config.toml in the home folder of OpenHands. They run outside the sandbox, with all your rights. Each call asks you first, unless you trust the tool there.'
+          'Tools of your own, from mcp.json or config.toml in the home folder of OpenHands, and those of the workspace that you allow. They run outside the sandbox, with all your rights. Each call asks you first, unless you trust the tool.'
         )}
       </p>
       {error !== null && <Problem error={problemText(trans, error)} />}
@@ -45,11 +46,7 @@ export function McpServers(): JSX.Element {
         <ul className="jp-OpenHands-servers" aria-labelledby={heading}>
           {status.servers.map(server => (
             <li key={server.name}>
-              <Server
-                server={server}
-                busy={busy}
-                onRestart={() => void list.restart(server.name)}
-              />
+              <Server server={server} busy={busy} list={list} />
             </li>
           ))}
         </ul>
@@ -61,9 +58,9 @@ export function McpServers(): JSX.Element {
 function Server(props: {
   server: IMcpServer;
   busy: boolean;
-  onRestart: () => void;
+  list: McpList;
 }): JSX.Element {
-  const { server, busy, onRestart } = props;
+  const { server, busy, list } = props;
   const { trans } = useServices();
   const { message, notice, state, stderr, tools } = server;
   const name = revealOnOneLine(server.name);
@@ -85,11 +82,12 @@ function Server(props: {
             aria-label={
               runs ? trans.__('Restart %1', name) : trans.__('Start %1', name)
             }
-            onClick={off ? undefined : onRestart}
+            onClick={off ? undefined : () => void list.restart(server.name)}
           >
             {runs ? trans.__('Restart') : trans.__('Start')}
           </button>
         )}
+        <ConsentButtons {...props} />
       </div>
       <p className="jp-OpenHands-quiet">{revealOnOneLine(server.where)}</p>
       {message && (
@@ -108,6 +106,62 @@ function Server(props: {
           </ul>
         </Fold>
       )}
+    </>
+  );
+}
+
+/**
+ * Allow a workspace's server or take that back, in one place, which so keeps the focus; and say
+ * whose tools run without asking.
+ */
+function ConsentButtons(props: {
+  server: IMcpServer;
+  busy: boolean;
+  list: McpList;
+}): JSX.Element {
+  const { server, busy, list } = props;
+  const { trans } = useServices();
+  const name = revealOnOneLine(server.name);
+  const ask = async (): Promise<void> => {
+    let shown: IMcpServer | null = server;
+    for (let changed = false; shown !== null; changed = true) {
+      const choice = await askToAllow(trans, shown, changed);
+      if (choice === null) {
+        return;
+      }
+      const use = shown.consent === false ? { use: true } : {};
+      shown = await list.consent(shown, { ...use, ...choice });
+    }
+  };
+  const takeBack = (): Promise<unknown> =>
+    list.consent(server, { use: false, trust: null });
+  const button = (
+    label: string,
+    named: string,
+    act: () => Promise<unknown>
+  ): JSX.Element => (
+    <button
+      type="button"
+      className="jp-OpenHands-button"
+      aria-disabled={busy}
+      aria-label={named}
+      onClick={busy ? undefined : () => void act()}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <>
+      {server.consent !== null &&
+        (server.consent
+          ? button(
+              trans.__('Take back'),
+              trans.__('Take back that %1 is allowed', name),
+              takeBack
+            )
+          : button(trans.__('Allow…'), trans.__('Allow %1…', name), ask))}
+      {server.consent !== false &&
+        button(trans.__('Trust…'), trans.__('Trust %1…', name), ask)}
     </>
   );
 }

@@ -102,11 +102,20 @@ describe('ApiClient', () => {
     await client.mcp(null);
     await client.mcp('s1');
     await client.restartMcp('my/db', 's1');
+    await client.consentToMcp('my/db', 's1', 'd', { use: true, trust: null });
     expect(calls.map(({ url }) => url.split('/api/').pop())).toEqual([
       'mcp',
       'mcp?session=s1',
-      'mcp/my%2Fdb/restart'
+      'mcp/my%2Fdb/restart',
+      'mcp/my%2Fdb/consent'
     ]);
+    expect(calls[3].method).toBe('PUT');
+    expect(calls[3].body).toEqual({
+      session: 's1',
+      digest: 'd',
+      use: true,
+      trust: null
+    });
   });
 
   it('names an image only where there is a name', async () => {

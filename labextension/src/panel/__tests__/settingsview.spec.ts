@@ -1,8 +1,10 @@
 import { act, createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
+import { mcpServer, workspaceServer } from '../../model/__tests__/mcpserver';
 import { trans } from '../../model/__tests__/translation';
-import type { ApiClient, IMcpServer, ISettings } from '../../model/client';
+import { ApiError } from '../../model/client';
+import type { ApiClient, IMcpConsent, ISettings } from '../../model/client';
 import { PanelModel } from '../../model/panel';
 import type { IServices } from '../services';
 import { ServicesContext } from '../services';
@@ -33,16 +35,20 @@ const SETTINGS: ISettings = {
   ]
 };
 
-const SERVER: IMcpServer = {
-  name: 'db',
-  transport: 'stdio',
-  where: 'npx db',
+const SERVER = mcpServer({
   state: 'failed',
-  tools: [],
   message: 'It ended while it was being started.',
-  stderr: 'no license \u202e',
-  notice: ''
-};
+  stderr: 'no license \u202e'
+});
+
+const THEIRS = workspaceServer(
+  {
+    command: 'sh',
+    args: ['-c', '<img src=x> \u202e && rm'],
+    env: { A: '${TOKEN}' }
+  },
+  { name: 'theirs', variables: ['TOKEN'], digest: 'd2' }
+);
 
 /**
  * A server that keeps what it is told.
@@ -50,6 +56,8 @@ const SERVER: IMcpServer = {
 class FakeClient {
   changed: unknown[] = [];
   restarted: string[] = [];
+  theirs = THEIRS;
+  consents: [string, string, IMcpConsent][] = [];
   answerTest: (() => void) | null = null;
 
   settings = (): Promise<unknown> => Promise.resolve(SETTINGS);
@@ -107,12 +115,26 @@ class FakeClient {
   mcp = (): Promise<unknown> =>
     Promise.resolve({
       servers: [
-        { ...SERVER, state: this.restarted.length ? 'ready' : 'failed' }
+        { ...SERVER, state: this.restarted.length ? 'ready' : 'failed' },
+        this.theirs
       ],
       warnings: []
     });
   restartMcp = (name: string): Promise<void> => {
     this.restarted.push(name);
+    return Promise.resolve();
+  };
+  consentToMcp = (
+    name: string,
+    _session: string | null,
+    digest: string,
+    consent: IMcpConsent
+  ): Promise<void> => {
+    this.consents.push([name, digest, consent]);
+    if (name === 'theirs' && digest !== this.theirs.digest) {
+      return Promise.reject(new ApiError(409, 'mcp_server_changed', '', ''));
+    }
+    this.theirs = { ...this.theirs, consent: consent.use ?? null };
     return Promise.resolve();
   };
 }
@@ -289,4 +311,82 @@ describe('SettingsView', () => {
     expect(client.restarted).toEqual(['db']);
     expect(server.textContent).toContain('Ready, 0 tools');
   });
+
+  it('allows a server of the workspace as it was shown, and takes that back', async () => {
+    expect(button('Start theirs')).toBeUndefined();
+    button('Allow theirs…').focus();
+    await click('Allow theirs…');
+    const shown = dialog();
+    expect(shown.getAttribute('aria-label')).toBe('Allow this MCP server?');
+    expect([...shown.querySelectorAll('dd')].map(d => d.textContent)).toEqual([
+      'theirs',
+      '/home/ada/work/.mcp.json',
+      'TOKEN',
+      'sh',
+      '-c',
+      '<img src=x> ⟨U+202E⟩ && rm',
+      'A=${TOKEN}'
+    ]);
+    expect(shown.querySelector('img')).toBeNull();
+    expect(shown.querySelector('[role="alert"]')).toBeNull();
+    await pick(/Never ask/);
+
+    // Meanwhile it becomes another one: that is shown, and nothing is chosen yet.
+    client.theirs = workspaceServer(
+      { command: 'other' },
+      { name: 'theirs', digest: 'd3' }
+    );
+    await answer('Allow');
+    expect(dialog().querySelector('[role="alert"]')).not.toBeNull();
+    expect(dialog().textContent).toContain('other');
+    await answer('Allow');
+    expect(client.consents).toEqual([
+      ['theirs', 'd2', { use: true, trust: true }],
+      ['theirs', 'd3', { use: true, trust: false }]
+    ]);
+    const back = button('Take back that theirs is allowed');
+    expect(document.activeElement).toBe(back);
+    await click('Take back that theirs is allowed');
+    expect(client.consents[2]).toEqual([
+      'theirs',
+      'd3',
+      { use: false, trust: null }
+    ]);
+    expect(document.activeElement).toBe(button('Allow theirs…'));
+
+    await click('Allow theirs…');
+    await answer('Cancel');
+    expect(client.consents).toHaveLength(3);
+  });
+
+  it('lets the person say what tools of a server of their own may', async () => {
+    await click('Trust db…');
+    await pick(/only read/);
+    await answer('Save');
+    await click('Trust db…');
+    await pick(/As it is configured/);
+    await answer('Save');
+    expect(client.consents).toEqual([
+      ['db', 'd1', { trust: 'reads' }],
+      ['db', 'd1', { trust: null }]
+    ]);
+  });
+
+  function dialog(): HTMLElement {
+    return document.querySelector<HTMLElement>('.jp-Dialog')!;
+  }
+
+  const pick = (label: RegExp): Promise<void> =>
+    settled(() =>
+      [...dialog().querySelectorAll('label')]
+        .find(({ textContent }) => label.test(textContent))!
+        .click()
+    );
+
+  const answer = (label: string): Promise<void> =>
+    settled(() =>
+      [...dialog().querySelectorAll('button')]
+        .find(({ textContent }) => textContent === label)!
+        .click()
+    );
 });
