@@ -6,9 +6,10 @@ import asyncio
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from ...errors import OpenHandsError
 from ...events import (
@@ -31,9 +32,6 @@ ACT_SECONDS = 60.0
 _ANSWER_SECONDS = 45.0
 """Beyond those, and with the start of the browser, after which a sandbox is held to be dead."""
 
-_LARGEST_PICTURE = 8_000_000
-"""Characters of Base64."""
-
 _ELEMENT = re.compile(r"^\s*- (.*?) ?(?:\[[^\]]*\] ?)*\[ref=(\w+)\]", re.MULTILINE)
 
 _WHY_NOT = {
@@ -44,16 +42,18 @@ _WHY_NOT = {
 
 
 class _Told(msgspec.Struct):
-    url: str
-    title: str
+    """What the program in the sandbox told, which a page may have taken over."""
+
+    url: Annotated[str, Meta(max_length=2_000)]
+    title: Annotated[str, Meta(max_length=300)]
     status: int | None
-    tree: str
+    tree: Annotated[str, Meta(max_length=SHOWN)]
     start: int
     total: int
     cut: bool
-    tabs: list[BrowserTab]
-    notes: list[str]
-    picture: str
+    tabs: Annotated[list[BrowserTab], Meta(max_length=20)]
+    notes: Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)]
+    picture: Annotated[str, Meta(max_length=8_000_000)]
 
 
 class Driving:
@@ -139,7 +139,12 @@ class Driving:
         params = {"program": _program(), "request": _request(action), "seconds": seconds}
         try:
             async with asyncio.timeout(seconds + _ANSWER_SECONDS):
-                return msgspec.convert(await sandbox.request("helper.ask", params), _Told)
+                told = await sandbox.request("helper.ask", params)
+            return msgspec.convert(told, _Told)
+        except msgspec.ValidationError as error:
+            raise OpenHandsError(
+                "browser_failed", "The browser told more than it may.", "Open another page."
+            ) from error
         except (SandboxDied, TimeoutError) as error:
             sandbox.kill()
             self.forget()
@@ -158,8 +163,6 @@ def _request(action: BrowseInteractiveAction) -> dict[str, Any]:
 def _pictures(picture: str) -> list[Output]:
     if not picture:
         return []
-    if len(picture) > _LARGEST_PICTURE:
-        raise OpenHandsError("picture_too_large", "The picture of the page is too large.")
     return [Output(kind="display_data", data={"image/png": picture})]
 
 

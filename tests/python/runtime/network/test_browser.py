@@ -14,6 +14,7 @@ import pytest
 from waiting import PATIENCE, wait_until
 
 from openhands_jupyter.agents.results import result
+from openhands_jupyter.errors import OpenHandsError
 from openhands_jupyter.events import (
     BrowseInteractiveAction,
     BrowserOutputObservation,
@@ -285,3 +286,48 @@ async def test_an_agent_uses_pages_where_the_sandbox_may_go(online, port, monkey
         params = {**spying, "seconds": PATIENCE}
         seen = await o.bench.runtime._sandbox.request("helper.ask", params)
         assert seen == {"own": True, "kept": False, "others": False, "temporary": False}
+
+
+TOLD = {
+    "url": "http://shop.test/",
+    "title": "Shop",
+    "status": 200,
+    "tree": "- text: Rivers",
+    "start": 0,
+    "total": 14,
+    "cut": False,
+    "tabs": [],
+    "notes": [],
+    "picture": "",
+}
+
+
+class Taken:
+    """A sandbox whose browser says what a page wants it to."""
+
+    isolation_in_force = None
+
+    def __init__(self, **told: object) -> None:
+        self._told = TOLD | told
+
+    async def request(self, method: str, params: dict) -> dict:
+        return self._told
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"tree": "x" * (driving.SHOWN + 1)},
+        {"url": "x" * 10_000},
+        {"notes": ["x" * 1_000]},
+        {"tabs": [{"tab": n, "url": ""} for n in range(100)]},
+        {"status": "200"},
+    ],
+)
+async def test_a_browser_that_was_taken_over_cannot_flood_the_log(told) -> None:
+    action = BrowseInteractiveAction(do="open", url="http://shop.test/")
+    whole = await driving.Driving().act(Taken(), action, asyncio.Event())  # type: ignore[arg-type]
+    assert whole.content == TOLD["tree"]
+    with pytest.raises(OpenHandsError) as refused:
+        await driving.Driving().act(Taken(**told), action, asyncio.Event())  # type: ignore[arg-type]
+    assert refused.value.code == "browser_failed"
