@@ -23,6 +23,7 @@ PACKAGES = [
     "openhands-jupyter",
     "pandas",
     "pip",
+    "playwright",
     "psutil",
     "pytest",
     "pytest-jupyter",

@@ -56,6 +56,9 @@ _TEXTS = (
 _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "LANG", "LC_ALL")
 """Of the server's environment, to the process that reads: what its Python needs, no secrets."""
 
+_OF_PAGES = ("MemoryError", "RecursionError")
+"""Errors that a page may well be made for."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -169,7 +172,7 @@ async def _read_html(body: bytes, fetched: _Fetched, stopping: asyncio.Event) ->
         fetched.charset,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
         env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         cwd="/",
     )
@@ -177,7 +180,8 @@ async def _read_html(body: bytes, fetched: _Fetched, stopping: asyncio.Event) ->
     stopper = asyncio.create_task(_end_when(stopping, process))
     try:
         async with asyncio.timeout(READ_SECONDS):
-            output, _ = await process.communicate(body)
+            output, errors = await process.communicate(body)
+        _require_no_fault(errors.decode(errors="replace"))
         return msgspec.json.decode(output, type=_Page)
     except (TimeoutError, msgspec.DecodeError) as error:
         if stopping.is_set():
@@ -191,6 +195,18 @@ async def _read_html(body: bytes, fetched: _Fetched, stopping: asyncio.Event) ->
     finally:
         stopper.cancel()
         await _end(process)
+
+
+def _require_no_fault(errors: str) -> None:
+    """See to it that the program did not fail for a reason that is not the page's."""
+    kind = errors.strip().rpartition("\n")[2].partition(":")[0]
+    if kind and kind not in _OF_PAGES:
+        _log.error("The program that reads pages failed: %s", errors[-2000:])
+        raise OpenHandsError(
+            "page_reader_failed",
+            "The program that reads pages failed; the server's log says why.",
+            "Download the page with a command and look at parts of it.",
+        )
 
 
 async def _end_when(stopping: asyncio.Event, process: asyncio.subprocess.Process) -> None:

@@ -135,9 +135,10 @@ class Session:
         )
         self._model = SessionModel(Log(stream, state), resolve, config)
         self._summarizer = SummaryModel(Log(stream, state), resolve, config)
+        # The first that takes an action has it: what is of another kernel is the person's.
         executors = (
-            *self._notebooks.executors,
             SandboxKernel(self._runtime, stream.masker),
+            *self._notebooks.executors,
             HandingOver(self._runtime),
             McpActions(mcp),
         )

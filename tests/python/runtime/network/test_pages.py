@@ -130,7 +130,9 @@ def read(observation: Observation) -> BrowserOutputObservation:
 
 
 @pytest.mark.sandbox
-async def test_pages_are_fetched_where_the_sandbox_may_go_and_read(online, port, monkeypatch):
+async def test_pages_are_fetched_where_the_sandbox_may_go_and_read(
+    online, port, monkeypatch, tmp_path
+):
     base = f"http://{HOST}:{port}"
     async with online(f"{HOST}:{port}") as o:
 
@@ -188,6 +190,14 @@ async def test_pages_are_fetched_where_the_sandbox_may_go_and_read(online, port,
         assert o.verdicts[-1] == Verdict("elsewhere.test", 8080, False, "not_listed")
         code, message = await failure("/to?https://elsewhere.test:8080/")
         assert code == "not_reached" and "(403)" in message
+
+        with monkeypatch.context() as broken:
+            broken.setattr(pages, "_PROGRAM", tmp_path / "gone.py")
+            assert (await failure("/page"))[0] == "page_reader_failed"
+        (tmp_path / "greedy.py").write_text("raise MemoryError")
+        with monkeypatch.context() as greedy:
+            greedy.setattr(pages, "_PROGRAM", tmp_path / "greedy.py")
+            assert (await failure("/page"))[0] == "not_readable"
 
         monkeypatch.setattr(pages, "FETCH_SECONDS", 1.0)
         assert (await failure("/slow"))[0] == "fetch_timeout"
