@@ -174,9 +174,12 @@ class CompletionHandler(RequestHandler):
         )
         self.server.requests.append(self.record)
         turn = self.server.next_turn(body)
-        with suppress(StreamClosedError):
+        try:
             await self._pause(turn.delay)
             await self._answer(turn, body)
+        except StreamClosedError:
+            # Where a write finds it out, nobody else tells.
+            self.record.end("disconnected")
 
     async def _answer(self, turn: Turn, body: dict[str, Any]) -> None:
         if turn.fault in ("reset", "hang") and turn.fault_after == 0:
