@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import io
 import re
-import resource
 import sys
 from xml.etree import ElementTree
 
 from PIL import Image, ImageOps
+
+from openhands_jupyter.own_limits import limit
 
 LONGEST_EDGE = 1_024
 """Pixels; providers make larger ones smaller themselves, or ask more for them."""
@@ -44,13 +45,7 @@ _USUAL_SIZE = (300.0, 150.0)
 
 def main() -> int:
     """Draw the image; the exit code."""
-    for kind, value in {
-        resource.RLIMIT_AS: MEMORY,
-        resource.RLIMIT_CPU: SECONDS,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 0,
-    }.items():
-        _limit(kind, value)
+    limit(MEMORY, SECONDS)
     media_type, content = sys.argv[1], sys.stdin.buffer.read()
     if media_type == SVG:
         content = rasterised(content)
@@ -127,13 +122,6 @@ def _pixels(length: str) -> float:
     """A length of CSS in pixels; 0 for one that depends on what is around the image."""
     found = _LENGTH.fullmatch(length)
     return float(found[1]) * _UNITS[found[2] or "px"] if found else 0.0
-
-
-def _limit(kind: int, value: int) -> None:
-    """Limit a resource, or leave it where it is lower already."""
-    _, most = resource.getrlimit(kind)
-    value = value if most == resource.RLIM_INFINITY else min(value, most)
-    resource.setrlimit(kind, (value, value))
 
 
 if __name__ == "__main__":

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import sys
 from collections.abc import Iterable
 from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup, Tag
 from markdownify import MarkdownConverter
+
+from openhands_jupyter.own_limits import limit
 
 MEMORY = 1_500_000_000
 """Bytes of address space."""
@@ -41,13 +42,7 @@ _LEADS_NOWHERE = re.compile(r"\s*(?:data|javascript|vbscript|blob|about):", re.I
 
 def main() -> int:
     """Read the page; the exit code."""
-    for kind, value in {
-        resource.RLIMIT_AS: MEMORY,
-        resource.RLIMIT_CPU: SECONDS,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 0,
-    }.items():
-        _limit(kind, value)
+    limit(MEMORY, SECONDS)
     url, charset = sys.argv[1:3]
     title, text = read(sys.stdin.buffer.read(), url, charset)
     answer = json.dumps({"title": title, "text": text})
@@ -143,13 +138,6 @@ def _joined(url: str, target: str) -> str:
         return urljoin(url, target.strip())
     except ValueError:
         return target
-
-
-def _limit(kind: int, value: int) -> None:
-    """Limit a resource, or leave it where it is lower already."""
-    _, most = resource.getrlimit(kind)
-    value = value if most == resource.RLIM_INFINITY else min(value, most)
-    resource.setrlimit(kind, (value, value))
 
 
 if __name__ == "__main__":
