@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.server
 import ssl
 import subprocess
@@ -118,6 +119,23 @@ def index_folder(tmp_path: Path) -> Path:
 
 
 OpenSite = Callable[..., Site]
+Serve = Callable[[type[http.server.BaseHTTPRequestHandler]], int]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Serves what a handler answers, until the test is over; gives the port."""
+    with contextlib.ExitStack() as ends:
+
+        def begin(handler: type[http.server.BaseHTTPRequestHandler]) -> int:
+            server = ends.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+            thread.start()
+            ends.callback(thread.join)
+            ends.callback(server.shutdown)
+            return server.server_address[1]
+
+        yield begin
 
 
 @pytest.fixture

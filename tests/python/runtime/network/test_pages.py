@@ -111,17 +111,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
+def port(serve) -> Iterator[int]:
     Handler.let_go.clear()
     Handler.asked.clear()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    yield server.server_address[1]
+    yield serve(Handler)
     Handler.let_go.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 def read(observation: Observation) -> BrowserOutputObservation:
